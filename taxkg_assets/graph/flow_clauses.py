@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from taxkg_assets.graph.flow_context import Before, Said
+from taxkg_assets.graph.flow_located import ENTERED, list_located
 from taxkg_assets.graph.flow_pairs import Pair, find_pairs, is_elsewhere, pair_shares
 from taxkg_assets.graph.flow_predicates import Clause, split_clauses
 from taxkg_assets.graph.flow_roles import (
@@ -55,13 +56,6 @@ _RECEIVED = re.compile(
 _USED = re.compile(r" (?:this|the same|that) (?:amount|total|result) (?:on|in) ")
 """Between `use` and where an amount that was named before goes."""
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
-_ENTERED = re.compile(
-    r"(?:Then |If so, )?(?i:enter|include|report) (?:it|them|(?:this|that|the) (?:amount|total)|these amounts)"
-    r"(?: here| on this line)?\."
-)
-"""Order to enter an amount that the sentence before it located: `Dues are in box 3 of Form 2099. Enter them here.`"""
-_NO_AMOUNT = re.compile(r"\b(?:codes?|numbers?|dates?|names?|percentages?|rates?|address(?:es)?)\b[^.]*\. ?$")
-"""End of a sentence on what is no amount."""
 _ADDED_TO = re.compile(r"^(?:and |then )*enter the (?:total|result|sum)\b")
 """Clause after one that adds an amount to another: their sum is what is entered."""
 _NAMING = ("named", "shown", "sum")
@@ -90,6 +84,7 @@ def read_clauses(
     before = Before(named=said.named if said else [], topic=list_topic(topic), is_label=is_label)
     schedules: dict[str, tuple[str, ...]] = {}
     alone: tuple[str, ...] = ()
+    located: list[Place] = []
     for start, end in find_sentences(text):
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
         sentence = _NO_PART.sub(lambda match: " " * len(match[0]), sentence)
@@ -111,17 +106,20 @@ def read_clauses(
         before.is_figured = before.is_figured or (under == "boxes" and _FIGURED.search(sentence) is not None)
         if under == "lines" and load_flows().clause_topics.matches(sentence):
             before.is_topic = True
-        if places and (under == "given" or not load_flows().clause_others.matches(sentence)):
-            masked = mask(sentence, places)
+        masked = mask(sentence, places)
+        is_read = bool(places) and (under == "given" or not load_flows().clause_others.matches(sentence))
+        if is_read:
             places = [shift(_name_parent(each, schedules), start) for each in places]
             filed, end = find_filed_forms(sentence)
             filed, end = (filed, start + end) if filed else (alone, start)
             found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, end))
             before.last = places[-1]
-        elif under == "lines" and _ENTERED.fullmatch(sentence) and not _NO_AMOUNT.search(text[:start]):
+        elif under == "lines" and ENTERED.fullmatch(sentence):
+            known = [each.source for each in found if each.target is None]
             found += [
-                FlowStatement("from_form", each, None, start, end, "clause") for each in before.named if each.forms
+                FlowStatement("from_form", each, None, start, end, "clause") for each in located if each not in known
             ]
+        located = list_located(masked, places) if is_read else []
     found = [each for each in found if not _is_shown_elsewhere(each, found)]
     if said is not None:
         said.named = [each for each in before.begin(is_first=False).named if each.forms]
@@ -171,7 +169,7 @@ def _read_sentence(
         clauses[0][2].verb = "shown"
     for (_, _, clause), (_, _, after) in pairwise(clauses):
         if clause.verb == "move" and clause.lemma == "add" and _ADDED_TO.match(after.text):
-            clause.verb = "sum"
+            clause.verb, clause.is_added = "sum", True
     before.is_conditional = any(clause.verb == "condition" for _, _, clause in clauses)
     before.is_received = any(clause.verb == "condition" and _RECEIVED.match(clause.text) for _, _, clause in clauses)
     for start, end, clause in clauses:
@@ -250,6 +248,8 @@ def _remember(
         before.is_computed = before.is_computed or (is_figured and not sources)
     if verb == "sum":
         sources = [each.place for each in found if each.role]
+        if read.is_added:
+            sources = [each for each in sources if each.forms] or sources
         before.is_computed = before.is_computed or not all(each.forms for each in sources)
     if verb in _NAMING or (verb == "condition" and "show" in read.words.lemmas):
         before.shown = [*before.shown, *sources]

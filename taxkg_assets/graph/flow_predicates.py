@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from taxkg_assets.graph.flow_words import Words
+from taxkg_assets.graph.flow_words import Words, names_amount
 from taxkg_assets.rules.models.flows import load_flows
 
 # Letters of `flow_words`. A predicate is an order or a verb with a subject (V, C, O), a passive (M), or a verb in the
@@ -37,6 +37,8 @@ _HERE_AND_TO = re.compile(r"h[,c]*A*[to][DT]*$")
 _ASIDE = re.compile(r",s?[AD]?n?,|,s?[AD]?n?$|[A~]|,$|c\(?N\)?")
 _SAME = ("equal", "match", "agree")
 """Verbs that compare amounts and move none."""
+_USED = re.compile(r"[DTA]*(?:(?P<noun>[nN]+)(?:[wWA]|[uft][DTnNFA]+)*(?:[fo][DTA]*P|(?=r|$|t)))?[DTAP,c()#fo]*t?$")
+"""Between `use` and `to complete`: an amount with its place, or only the place."""
 _FILERS_FIRST = re.compile(r"^uF[F,c]*y,")
 """`For Form 2041 filers, this amount is reported on`."""
 _SUBJECT_ASIDE = re.compile(r",s[AD]?n?,")
@@ -54,12 +56,14 @@ class Clause:
         verb: `move` an amount; `moved`, with the amount before the verb; `shown` for an amount named before, `named`;
             `equal` to other places; `sum`, `compute`; `condition`, `negated`, or empty.
         at: Where the verb ends.
+        is_added: Whether it adds an amount to another one, and the next clause enters their sum.
     """
 
     text: str
     words: Words
     verb: str = field(init=False)
     at: int = field(init=False)
+    is_added: bool = field(init=False, default=False)
 
     @property
     def is_forecast(self) -> bool:
@@ -213,7 +217,12 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
 def _is_to_complete(tags: str, lemmas: tuple[str, ...], at: int) -> bool:
     """Decide whether an amount is used on a line: `Use the amount on Form 2889, line 4, to complete line 9`."""
     end = next((each for each in range(at, len(lemmas)) if lemmas[each] == "complete" and tags[each] == "i"), len(tags))
-    return tags[end + 1 : end + 2] == "P" or lemmas[end + 1 : end + 3] == ("this", "line")
+    if tags[end + 1 : end + 2] != "P" and lemmas[end + 1 : end + 3] != ("this", "line"):
+        return False
+    used = _USED.match(tags, at + 1, end)
+    if used is None or not used["noun"]:
+        return used is not None
+    return names_amount(lemmas[used.start("noun") : used.end("noun")])
 
 
 def find_object(clause: Clause, target: int) -> str:

@@ -21,6 +21,8 @@ _FILERS = re.compile(r"y[uG](?:D?F[,c]*)+$")
 """Subject of a verb: `Filers of Form 2040 enter`, `Corporations filing Form 2120 enter`."""
 _WHOLE = ("refundable", "nonrefundable")
 """Words before `portion` that make it an amount of its own, as in `the refundable portion of the credit`."""
+_PARTICIPLES = ("paid", "made", "sold", "due", "owed")
+"""Words after the noun of an amount that say what was done with it."""
 _NEGATED = re.compile(r"n['’]t$")
 
 
@@ -81,6 +83,19 @@ def read_words(clause: str) -> Words:
         lemmas.append(lemma)
     _settle(tags, lemmas)
     return Words("".join(tags), tuple(lemmas), tuple(m.start() for m in found), tuple(m.end() for m in found))
+
+
+def names_amount(phrase: tuple[str, ...]) -> bool:
+    """Decide by the noun that ends a phrase whether it names an amount: `the harbor dues paid`, not `the dues number`.
+
+    Args:
+        phrase: Base forms of its words.
+
+    Returns:
+        False also for a phrase without a noun.
+    """
+    nouns = [lemma for lemma in phrase if lemma not in _PARTICIPLES]
+    return bool(nouns) and nouns[-1] in load_flows().located_nouns
 
 
 def _look_up(word: str, vocabulary: dict[str, tuple[str, str]]) -> tuple[str, str]:

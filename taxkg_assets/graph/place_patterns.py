@@ -37,8 +37,6 @@ _TITLE = (
 FORM_NAME = re.compile(rf"(?:{FORMS}|{SCHEDULE}){_TITLE}")
 """Name of a form or schedule, with its title."""
 _NUMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?"
-_MEMBER = rf"{_NUMBER}(?: (?:through|to(?! line {_NUMBER} (?:of|on)\b)) (?:lines? )?{_NUMBER})?"
-"""Key, or range of keys; `Carry the amount on line 8 to line 6 of Form 2040` names no range."""
 _YEARS = r"(?:(?:current|prior|previous|preceding|last|this|next)[- ]year(?:['’]s)? )"
 _YEAR_LIST = r"(?:19|20)\d\d(?:(?:,? (?:and|or)|,| through|–) (?:19|20)\d\d)+"
 _OWNER = r"(?:(?!(?:that|it|this|what|here|there)['’])[a-z]+(?:['’]s|s['’]) )"
@@ -58,6 +56,12 @@ def _document(prefix: str) -> str:
     return rf"{owner}(?P<{prefix}doc>{names})"
 
 
+def _member(prefix: str) -> str:
+    """Return the pattern of a key or a range of keys; `Carry the amount on line 8 to line 6 of Form 2040` has none."""
+    to = rf"to(?({prefix}several)|(?! line {_NUMBER} (?:of|on)\b))"
+    return rf"{_NUMBER}(?: (?:through|{to}) (?:lines? |box(?:es)? )?{_NUMBER})?"
+
+
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
     letter = rf"\((?P<{prefix}column>[a-z]|\d{{1,2}})\)|(?P<{prefix}capital>[A-Z])\b"
@@ -67,9 +71,10 @@ def _keys(prefix: str) -> str:
     one = rf"code (?P<{prefix}code>[A-Z]{{1,2}})\b"
     code = rf"(?:,? (?:with |using )?(?P<{prefix}open>\()?(?:{one}|{several})(?({prefix}open)\)))?"
     of_form = rf"(?:(?:all|each|any) )?(?:of )?(?:(?:the|your|an?|their|its) )?{_YEARS}?(?:Schedule|Form)"
-    next_key = rf"(?({prefix}box)(?:box )?|(?:line )?){_MEMBER}\b(?! of (?!{of_form}))"
-    keys = rf"{_MEMBER}(?:(?: or | and |, |, or |, and ){next_key})*"
-    kind = rf"(?P<{prefix}kind>(?:l|(?<=, )L)ines?|(?P<{prefix}box>(?:b|(?<=, )B)ox(?:es)?))"
+    next_key = rf"(?({prefix}box)(?:box )?|(?:line )?){_member(prefix)}\b(?! of (?!{of_form}))"
+    keys = rf"{_member(prefix)}(?:(?: or | and |, |, or |, and ){next_key})*"
+    box = rf"(?P<{prefix}box>(?:b|(?<=, )B)ox(?:es)?)"
+    kind = rf"(?P<{prefix}kind>(?:line|(?<=, )Line)(?P<{prefix}several>s)?|{box})"
     which = r"(?:(?:applicable|corresponding) (?=lines? \d))?"
     return rf"{which}{kind} (?P<{prefix}keys>{keys}){ends}{column}{code}{part}"
 

@@ -219,7 +219,8 @@ def _list_keys(words: str) -> Iterator[str]:
     """List the keys of `lines 1 through 3, 5a, and 6(b)`, with those between the ends of a range."""
     for word in _SPLIT.split(words):
         first, *last = (
-            re.sub(r"[()]", "", key) for key in re.split(r" (?:through|to) ", re.sub(r"^(?:lines?|box) ", "", word))
+            re.sub(r"[()]", "", key)
+            for key in re.split(r" (?:through|to) (?:lines? |box(?:es)? )?", re.sub(r"^(?:lines?|box) ", "", word))
         )
         yield from range_keys(first, last[0]) if last else [first] if first else []
 

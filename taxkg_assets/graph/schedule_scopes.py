@@ -25,6 +25,7 @@ _WORKSHEET_LINE = re.compile(r"\bWorksheet\b.*\bLines? (\d{1,2})")
 _TITLED_LINE = re.compile(r"Lines? \d{1,2}[a-z]{0,2}[—–]\w")
 _WITH_PARENT = re.compile(r"\b(Schedule (?:[A-Z\d]{1,2}|[A-Z]{3})(?:-[A-Z\d]{1,2})?) \(Form ([A-Z\d][\w-]*)\)")
 _FIRST_LINE = re.compile(r"lines?_(\d{1,2})")
+_CODE = re.compile(r"[A-Z]{1,2}")
 _NEAR = 3
 WORKSHEET = "worksheet"
 """Scope of lines that belong to a worksheet, which no form prints."""
@@ -34,33 +35,56 @@ WORKSHEET = "worksheet"
 class _LastCode:
     """The code that was explained last: the next codes belong to its line, too, on a page without that line."""
 
+    document: str = ""
     code: str = ""
     line: str = ""
+    is_interrupted: bool = False
+    """Whether headings follow that are neither codes nor below one: only the very next code continues then."""
+    _members: set[str] = field(default_factory=set)
+    """Headings of the codes of the line, and those below them."""
 
     def find_line(self, row: Mapping[str, Any]) -> str:
         """Return the line of a code that continues the codes before it; empty for another."""
         code = _read_code(row)
-        is_next = (len(code), code) > (len(self.code), self.code)
-        return self.line if code and self.code and is_next else ""
+        if not code or not self.code or row["document_id"] != self.document:
+            return ""
+        distance = _number_code(code) - _number_code(self.code)
+        return self.line if distance == 1 or (distance > 1 and not self.is_interrupted) else ""
 
     def add(self, row: Mapping[str, Any], line: str) -> None:
         """Remember a heading.
 
         Args:
             row: Heading.
-            line: The line that it explains; a heading that explains no code of it ends the codes.
+            line: The line that it explains; a heading of a line, part or box ends the codes.
         """
-        code = _read_code(row)
-        if code:
-            self.code, self.line = code, line
-        elif (row["key"] or "").startswith(("line", "item", "part", "box")):
+        if row["document_id"] != self.document:
+            self.document, self.code, self.line = row["document_id"], "", ""
+        code, key = _read_code(row), row["key"] or ""
+        if code or row["parent_anchor_id"] in self._members:
+            self._members.add(row["anchor_id"])
+        elif key.startswith(("line", "item", "part", "box")):
             self.code, self.line = "", ""
+        else:
+            self.is_interrupted = True
+        if code:
+            self.code, self.is_interrupted = code, False
+            self.line = self.line if key.startswith("codes") else line
 
 
 def _read_code(row: Mapping[str, Any]) -> str:
-    """Return the code that a heading explains; empty for none."""
+    """Return the code that a heading explains, the last one of several; empty for none."""
     kind, _, code = (row["key"] or "").partition("_")
-    return code if kind == "code" else ""
+    last = code.rpartition("-")[2]
+    return last if kind in ("code", "codes") and _CODE.fullmatch(last) else ""
+
+
+def _number_code(code: str) -> int:
+    """Return the place of a code in the order A to Z, AA, AB and so on; A is 1."""
+    number = 0
+    for letter in code:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
 
 
 @dataclass(slots=True)
@@ -170,7 +194,7 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
     keys: dict[str, str] = {}
     line_keys: dict[str, str] = {}
     last = _LastCode()
-    columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
+    columns = ("anchor_id", "document_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         line_key = _read_key(row["heading"]) or row["key"] or ""
         if line_key != (row["key"] or ""):

@@ -259,13 +259,13 @@ def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
     return CellsReply(cells=cells)
 
 
-def reply_changes(rows: Sequence[ChangeRow], *, k: int, compared: Sequence[ChangeRow] = ()) -> ChangesReply:
+def reply_changes(rows: Sequence[ChangeRow], *, k: int, documents: tuple[str, str]) -> ChangesReply:
     """Convert the changes between two revisions to the reply of an agent tool.
 
     Args:
         rows: The changes.
         k: Most changes to return.
-        compared: All changes between the same revisions: they name the revisions where `rows` is empty.
+        documents: Ids of the older and of the newer document.
 
     Returns:
         The reply.
@@ -281,8 +281,7 @@ def reply_changes(rows: Sequence[ChangeRow], *, k: int, compared: Sequence[Chang
         )
         for row in rows[:k]
     ]
-    first = next(iter(rows or compared), None)
-    older, newer = (first.from_document_id, first.to_document_id) if first else ("", "")
+    older, newer = documents
     return ChangesReply(older=older, newer=newer, total=len(rows), changes=changes)
 
 

@@ -186,8 +186,8 @@ class ChangeReply(BaseModel):
 class ChangesReply(BaseModel):
     """What changed between two revisions."""
 
-    older: str = Field(description="id of the older document; empty if nothing changed")
-    newer: str = Field(description="id of the newer document; empty if nothing changed")
+    older: str = Field(description="id of the older document")
+    newer: str = Field(description="id of the newer document")
     total: int = Field(description="total number of changes, also beyond `k`")
     changes: list[ChangeReply] = Field(description="the changes: changed boxes first, routine changes last")
 

@@ -99,7 +99,7 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[BoxRow]:
 
 
 def list_boxes(released: Released, form: str) -> list[BoxRow]:
-    """List every box of a form, newest revision first.
+    """List every box of a form, final revisions before drafts, the newest first.
 
     Args:
         released: The release to read.
@@ -126,8 +126,9 @@ def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[BoxRow
         words: Words of the user.
 
     Returns:
-        The boxes, newest revision first, with `filer` and `recipient`: whether those instructions cover the box (in
-        this revision, in another one, or None). Empty if the words name no form, or something else as well.
+        The boxes, final revisions before drafts and the newest first, with `filer` and `recipient`: whether those
+        instructions cover the box (in this revision, in another one, or None). Empty if the words name no form, or
+        something else as well.
     """
     registry = Registry.cast(released.table("registry"))
     forms = find_named_forms(" ".join(words), registry)
@@ -138,7 +139,8 @@ def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[BoxRow
     rows = registry.filter(pl.col("form").is_in(forms)).join(how, on=["document_id", "box_key"], how="left")
     absent = [pl.lit(None, dtype=pl.String).alias(reader) for reader in READERS if reader not in rows.columns]
     order = sorted(rows.with_columns(absent).to_dicts(), key=lambda row: order_of_key(row["box_key"]))
-    order.sort(key=lambda row: (row["revision"], row["document_id"]), reverse=True)
+    drafts = set(released.table("documents").filter(pl.col("is_draft"))["document_id"])
+    order.sort(key=lambda row: (row["document_id"] not in drafts, row["revision"], row["document_id"]), reverse=True)
     return [BoxRow(**row) for row in sorted(order, key=lambda row: str(row["form"]))]
 
 

@@ -37,7 +37,7 @@ def check_filters(
     known_years = {int(y) for y in documents["tax_year"].drop_nulls()} | {
         int(r[:4]) for r in documents["revision"] if r[:4].isdigit()
     }
-    if year and year not in known_years:
+    if year is not None and year not in known_years:
         raise FilterError(f"The release has no document of {year}. Years: {', '.join(map(str, sorted(known_years)))}.")
     if form and not released.searcher.knows_form(form):
         known = list_names(documents["form"].unique().sort(), wanted=form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -96,19 +97,18 @@ def print_boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
 
 
 def print_forms(rows: Sequence[BoxRow], *, out: Console) -> None:
-    """Print every box of the newest revision of each form, with whether its instructions cover it.
+    """Print every box of the first revision of each form, with whether its instructions cover it.
 
     Args:
-        rows: Boxes, those of newer revisions first.
+        rows: Boxes, final revisions before drafts, the newest first.
         out: Console.
     """
-    older: dict[str, list[str]] = {}
+    faces: dict[str, list[BoxRow]] = {}
     for document, boxes_of_face in groupby(rows, key=lambda row: row.document_id):
         face = list(boxes_of_face)
-        if face[0].form in older:
-            older[face[0].form].append(face[0].revision or document)
+        faces.setdefault(face[0].form, []).append(face[0])
+        if len(faces[face[0].form]) > 1:
             continue
-        older[face[0].form] = []
         title = f"{face[0].form} ({face[0].revision}), {document}"
         shown = Table("box", "label", "filer instructions", "recipient instructions", title=escape(title))
         shown.title_justify = "left"
@@ -118,11 +118,13 @@ def print_forms(rows: Sequence[BoxRow], *, out: Console) -> None:
                 escape(row.box_key.removeprefix("box_")), escape(row.label) or "[dim]no label[/]", *instructions
             )
         out.print(shown)
-    for form, revisions in older.items():
-        if revisions:
-            said = (
-                f'Older revisions: {", ".join(revisions)}. `taxkg form "{form}" --revision {revisions[0]}` lists one.'
-            )
+    for form, first_boxes in faces.items():
+        counts = Counter(row.revision for row in first_boxes)
+        names = [
+            row.revision if row.revision and counts[row.revision] == 1 else row.document_id for row in first_boxes[1:]
+        ]
+        if names:
+            said = f'Other revisions: {", ".join(names)}. `taxkg form "{form}" --revision {names[0]}` lists one.'
             out.print(said, markup=False, highlight=False)
 
 

@@ -21,7 +21,7 @@ from taxkg_assets.retrieval.answering.answer import Answer, ask
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box, list_boxes
 from taxkg_assets.serving.cell_places import place_cells
-from taxkg_assets.serving.diff import compare
+from taxkg_assets.serving.diff import compare, resolve_revision_pair
 from taxkg_assets.serving.drafts import DraftFile
 from taxkg_assets.serving.evidence import draw_evidence, read_node
 from taxkg_assets.serving.filters import check_filters
@@ -249,6 +249,17 @@ class Service:
             return [ChangeRow.model_validate({**row, "group": find_group(row)}) for row in rows]
 
         return self._remembered(released, "diff", arguments, find_changes)
+
+    def find_compared(self, name: str, older: str = "", newer: str = "") -> tuple[str, str]:
+        """Return the ids of the older and of the newer document that `compare` compares; it raises the same error.
+
+        Args:
+            name: Form, or IRS name of a product.
+            older: Older revision; empty for the two newest ones.
+            newer: Newer revision.
+        """
+        before, after = resolve_revision_pair(self.current.read("documents"), name, older=older, newer=newer)
+        return before["document_id"], after["document_id"]
 
     def verify(self, draft: DraftFile) -> Report:
         """Return the claims and quotations of a draft with their verdicts; claims beyond the time limit stay unchecked.

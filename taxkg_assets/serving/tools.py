@@ -229,7 +229,7 @@ def _add_document_tools(server: MCPServer[Any], service: Service) -> None:
     ) -> ChangesReply:
         """List what changed between two revisions, boxes first. Use it instead of `ask` for "what changed"."""
         rows = service.list_changes(name, older, newer, routine=routine, key=key)
-        return reply_changes(rows, k=k, compared=rows or service.compare(name, older, newer))
+        return reply_changes(rows, k=k, documents=service.find_compared(name, older, newer))
 
     @server.tool(annotations=READS)
     @explained

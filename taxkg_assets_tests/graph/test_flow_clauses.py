@@ -387,7 +387,7 @@ def test_a_passage_moves_the_amount_that_the_passage_before_it_names() -> None:
 
 
 def test_a_heading_with_a_code_names_its_line() -> None:
-    row = {"anchor_id": "a", "kind": "runin", "key": "code_C", "parent_anchor_id": None}
+    row = {"document_id": "i9", "anchor_id": "a", "kind": "runin", "key": "code_C", "parent_anchor_id": None}
     anchors = pl.DataFrame([{**row, "heading": "Code C. Line 14c. Harbor Dues"}])
     assert find_line_keys(anchors) == {"a": "line_14c"}
 
@@ -407,7 +407,7 @@ def test_an_amount_taken_from_a_box_goes_to_a_further_form() -> None:
 
 
 def test_codes_on_the_next_page_belong_to_the_line_of_the_codes_before() -> None:
-    row = {"kind": "runin", "parent_anchor_id": None}
+    row = {"document_id": "i9", "kind": "runin", "parent_anchor_id": None}
     anchors = pl.DataFrame(
         [
             {**row, "anchor_id": "a", "key": "line_20c", "heading": "Line 20c. Other Items"},
@@ -421,6 +421,35 @@ def test_codes_on_the_next_page_belong_to_the_line_of_the_codes_before() -> None
     assert find_line_keys(anchors) == {"b": "line_20c", "c": "line_20c"}
 
 
+CODES = (
+    ("a", "i9", "line_20c", "Line 20c. Other Items", None),
+    ("b", "i9", "code_C", "Code C. Tolls", "a"),
+    ("c", "i9", None, "Tolls of barges", "b"),
+)
+
+
+@pytest.mark.parametrize(
+    ("following", "found"),
+    [
+        ([("d", "i9", "code_D", "Code D. Boats", None)], {"b", "c", "d"}),
+        ([("d", "i9", None, "Other Dues", None), ("e", "i9", "code_A", "Code A. Boats", None)], {"b", "c"}),
+        ([("d", "i9", None, "Other Dues", None), ("e", "i9", "code_G", "Code G. Boats", None)], {"b", "c"}),
+        ([("d", "i9", None, "Form for Tolls", None), ("e", "i9", "code_D", "Code D. Boats", None)], {"b", "c", "e"}),
+        (
+            [("d", "i9", "codes_D-E", "Codes D and E. Piers", "a"), ("e", "i9", "code_F", "Code F", None)],
+            {"b", "c", "e"},
+        ),
+        ([("d", "i10", "code_D", "Code D. Boats", None)], {"b", "c"}),
+    ],
+)
+def test_codes_of_a_line_end_with_the_document_and_continue_past_other_headings_with_the_next_code_alone(
+    following: list[tuple[str, str, str | None, str, str | None]], found: set[str]
+) -> None:
+    columns = ["anchor_id", "document_id", "key", "heading", "parent_anchor_id"]
+    anchors = pl.DataFrame([*CODES, *following], schema=columns, orient="row").with_columns(kind=pl.lit("runin"))
+    assert find_line_keys(anchors) == dict.fromkeys(found, "line_20c")
+
+
 def test_a_code_in_parentheses_ends_with_its_place() -> None:
     text = "Harbor dues (Form W-7, box 12, code W) are reported on Form 2889, line 9."
     assert _read(text, "") == [("W-7:12", "2889:9")]
@@ -428,8 +457,3 @@ def test_a_code_in_parentheses_ends_with_its_place() -> None:
 
 def test_a_line_that_an_amount_is_carried_to_is_no_end_of_a_range() -> None:
     assert _read("Carry the amount on line 8 to line 6 of Form 2040.", "lines") == [(":8", "2040:6")]
-
-
-@pytest.mark.parametrize("text", ["The code is in box 3 of Form 2099. Enter it here.", "Enter it here."])
-def test_only_an_amount_is_entered_on_the_line(text: str) -> None:
-    assert _read(text, "lines") == []

@@ -17,6 +17,7 @@ from taxkg_assets.serving.batch import BatchError, read_queries
 from taxkg_assets.serving.boxes import BoxNotFoundError, find_box
 from taxkg_assets.serving.cli import app
 from taxkg_assets.serving.errors import explained
+from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.lines import LineNotFoundError
 from taxkg_assets.serving.released import NotReleasedError, open_release
 
@@ -57,11 +58,30 @@ def test_an_answer_cites_the_passages_that_it_quotes(built_samples: Path) -> Non
 
 def test_an_answer_can_be_narrowed_to_a_document(built_samples: Path) -> None:
     only = "sample-f1099div--2026-01"
-    narrowed = ("--form", "1099-DIV", "--year", "2026", "--document", only)
-    found = run("ask", "What is reported in box 1a?", *narrowed, "--home", str(built_samples))
+    found = run("ask", "What is reported in box 1a?", "--document", only, "--home", str(built_samples))
     assert {row["document"] for row in found["results"]} == {only}
-    unknown = ["ask", "x", "--form", "9999", "--home", str(built_samples)]
-    assert CliRunner().invoke(app, unknown).exit_code != 0
+
+
+def test_an_answer_can_be_narrowed_to_a_year_and_to_a_form(built_samples: Path) -> None:
+    documents = {row["document_id"]: row for row in open_release(str(built_samples)).table("documents").to_dicts()}
+    for year in ("2024", "2026"):
+        found = run("ask", "What is reported in box 1a?", "--year", year, "--home", str(built_samples))
+        read = [documents[row["document"]] for row in found["results"]]
+        assert read
+        assert all(year in (str(row["tax_year"]), row["revision"][:4]) for row in read)
+    found = run("ask", "What is reported in box 1a?", "--form", "1099-DIV", "--home", str(built_samples))
+    assert found["results"]
+    assert all("1099-DIV" in documents[row["document"]]["form"] for row in found["results"])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [("--form", "9999", "about '9999'"), ("--year", "0", "document of 0"), ("--document", "f0", "document 'f0'")],
+)
+def test_a_filter_that_nothing_matches_is_refused(option: str, value: str, said: str, built_samples: Path) -> None:
+    done = CliRunner().invoke(app, ["ask", "x", option, value, "--home", str(built_samples)])
+    assert isinstance(done.exception, FilterError)
+    assert said in str(done.exception)
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])
@@ -156,10 +176,21 @@ def test_what_is_not_there_is_named_with_a_remedy(built_samples: Path, tmp_path:
         read_queries(tmp_path / "q.jsonl")
 
 
-def test_a_question_or_a_file_but_not_both() -> None:
-    assert CliRunner().invoke(app, ["ask"]).exit_code == 2
-    assert CliRunner().invoke(app, ["ask", "x", "--queries", "q", "--out", "o"]).exit_code == 2
-    assert CliRunner().invoke(app, ["ask", "--queries", "q", "--out", "o", "--form", "1099-DIV"]).exit_code == 2
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Give a question, or --queries FILE"),
+        (["x", "--queries", "FILE", "--out", "o"], "Give a question, or --queries FILE"),
+        (["--queries", "FILE"], "Give --queries and --out together"),
+        (["--queries", "FILE", "--out", "o", "--form", "1099-DIV"], "narrow one question"),
+    ],
+)
+def test_a_question_or_a_file_but_not_both(arguments: list[str], said: str, tmp_path: Path) -> None:
+    file = tmp_path / "q.jsonl"
+    file.write_text('{"id": "a", "query": "box 1a"}\n', encoding="utf8")
+    done = CliRunner().invoke(app, ["ask", *(str(file) if each == "FILE" else each for each in arguments)])
+    assert done.exit_code == 2
+    assert said in " ".join(done.output.replace("│", " ").split())
 
 
 @pytest.mark.parametrize("days", ["inf", "nan", "1e300"])

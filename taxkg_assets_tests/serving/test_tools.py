@@ -165,6 +165,13 @@ def test_a_comparison_without_a_change_names_its_revisions(service: Service) -> 
     )
 
 
+def test_a_comparison_of_equal_documents_names_both(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Service, "compare", lambda *_: [])
+    reply = call(service, "diff", name="f1099div").structured_content
+    assert (reply["older"], reply["newer"]) == ("sample-f1099div--2024-01", "sample-f1099div--2026-01")
+    assert reply["changes"] == []
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [

@@ -101,7 +101,8 @@ class EarlyGates:
         if batch is None or (batch.found is None and not batch.begun.done()):
             return False
         try:
-            result = batch.wait()[name]
+            # `wait` would evaluate again what died in a step that waited
+            result = (batch.begun.result() if batch.found is None else batch.found)[name]
         except Exception:  # the check of the gate runs again, and reports what is wrong
             return False
         if isinstance(result, Exception):

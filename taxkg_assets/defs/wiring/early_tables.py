@@ -41,11 +41,13 @@ class _EarlyTable:
         made_from: Digest of all that its rows depend on.
         work: Makes and writes it.
         begun: The work on it, which may be running.
+        is_large: Whether it needs all memory, so that nothing else may run next to it.
     """
 
     made_from: str
     work: Callable[[], Written]
     begun: Future[Written]
+    is_large: bool
 
     def make_here(self) -> bool:
         """Make the table in this thread; False if the background has begun with it, or its own step has."""
@@ -130,7 +132,9 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         run.begin_early(home, name)
         return written
 
-    run.early_tables[name] = _EarlyTable(made_from, make, run.threads.submit(make))
+    run.early_tables[name] = _EarlyTable(
+        made_from, make, run.threads.submit(make), is_large=_needs_all_memory(home, name)
+    )
 
 
 def _work_meanwhile(run: EarlyGates, begin_more: Callable[[], None]) -> bool:
@@ -156,7 +160,7 @@ def take_table(name: str, *, made_from: str, begin_more: Callable[[], None] = la
     early: _EarlyTable | None = run.early_tables.get(name) if run is not None else None
     if early is None or early.begun.cancel():
         return None
-    while run is not None and not early.begun.done() and _work_meanwhile(run, begin_more):
+    while run is not None and not early.begun.done() and not early.is_large and _work_meanwhile(run, begin_more):
         pass
     try:
         written = early.begun.result()

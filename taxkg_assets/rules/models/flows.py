@@ -37,6 +37,7 @@ class Flows(Family):
     equality_verbs: list[str]
     amount_nouns: list[str]
     going_verbs: list[str]
+    located_nouns: list[str]
     outcome_nouns: list[str]
     total_nouns: list[str]
     labels: RuleList[Statement]

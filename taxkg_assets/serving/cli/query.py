@@ -115,7 +115,7 @@ def ask(
     from taxkg_assets.serving.released import open_release
 
     check_question(question, queries, output)
-    if queries is not None and (form or year or document):
+    if queries is not None and (form or year is not None or document):
         raise typer.BadParameter("--form, --year and --document narrow one question; they do not go with --queries.")
     released, settings = open_release(home_of(home)), Settings()
     filters: dict[str, Any] = {"form": form or None, "year": year, "document": document or None}
@@ -141,7 +141,10 @@ def box(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Look up boxes by form and key or by name, with their instructions. A form alone lists its newest boxes."""
+    """Look up boxes by form and key or by name, with their instructions.
+
+    A form alone lists the boxes of its newest final revision, with --json those of all revisions.
+    """
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.boxes import list_boxes_of_forms, list_named_boxes
     from taxkg_assets.serving.released import open_release
