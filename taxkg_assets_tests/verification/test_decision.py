@@ -41,8 +41,8 @@ def test_what_the_other_sentence_of_a_pair_denies_does_not_keep_a_denial_from_be
 
 def test_one_sentence_that_relates_all_boxes_otherwise_makes_a_pair_unclear() -> None:
     text = "On Form 9999, box 5 is not included in box 4."
-    told = passage_of("Report in box 5 the tolls included in box 4.", node_id="i9999--2031:p0001:e0002")
-    assert _decide(text, told, *_pair(NAMED, OTHER)).verdict in (Verdict.unclear, Verdict.contradicted)
+    related = passage_of("Report in box 5 the tolls included in box 4.", node_id="i9999--2031:p0001:e0002")
+    assert _decide(text, related, *_pair(NAMED, OTHER)).verdict in (Verdict.unclear, Verdict.contradicted)
 
 
 def test_boxes_in_one_list_say_nothing_about_each_other() -> None:
