@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.cells import find_ranges
+from taxkg_assets.verification.claims import KEY_KINDS
 from taxkg_assets.verification.comparison import Comparison
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.stated import Difference
@@ -122,7 +123,7 @@ def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
     1. There are no passages: `not_found`.
     2. A passage supports the claim. Of several, the most probable one counts.
        a. A contradicting passage with at least its score pairs a value of the claim with another one: `contradicted`.
-       b. Another passage denies what it states: `unclear`.
+       b. Another passage denies what it states, or one sentence how it relates its boxes or lines: `unclear`.
        c. Otherwise: `supported`.
     3. A passage contradicts the claim's own words, not only a paraphrase of them. The first such passage counts.
        a. Another passage states nearly what the claim states: `unclear`, with that passage.
@@ -176,6 +177,7 @@ def _is_denied(
     rivals = [row for row in rows if row.similarity >= support.similarity - _ALIKE]
     return (
         any(_contradicts_within(row, support) for row in rows)
+        or any(_denies_keys(row, differences) for row, differences in contradicting)
         or any(_outweighs(row, differences, support) for row, differences in contradicting if row in rivals)
         or any(_denies_the_rest(row, support) or _is_nearer_denial(row, support) for row in rivals)
     )
@@ -183,9 +185,28 @@ def _is_denied(
 
 def _choose(rows: Sequence[Comparison]) -> Comparison | None:
     """Return the passage that most likely supports; of nearly equal ones a single sentence."""
-    found = sorted((row for row in rows if supports(row)), key=lambda row: -row.probability)
+    found = sorted(
+        (row for row in rows if supports(row) and not _is_refuted(row, rows)), key=lambda row: -row.probability
+    )
     near = [row for row in found if row.probability >= found[0].probability - _NEAR]
     return min(near, key=lambda row: row.passage.kind == "pair", default=None)
+
+
+def _is_refuted(whole: Comparison, rows: Sequence[Comparison]) -> bool:
+    """Return whether one sentence of a pair surely denies a claim, and the other does not state it.
+
+    What the other one denies is then something else: together they support nothing.
+    """
+    parts = [row for row in rows if _is_part(row.passage, whole.passage)]
+    is_denied = any(POLARITY in (found := find_contradiction(row)) and is_sure(row, found) for row in parts)
+    return is_denied and not any(row.agrees and row.agreement >= _MIXED for row in parts)
+
+
+def _denies_keys(row: Comparison, differences: Sequence[Difference]) -> bool:
+    """Return whether one sentence that names all keys of a claim surely denies how the claim relates them."""
+    keys = [value for value, _ in row.matched if value.kind in KEY_KINDS]
+    is_single = row.passage.kind == "sentence" and len(keys) > 1
+    return is_single and POLARITY in differences and is_sure(row, differences)
 
 
 def _is_mispaired(row: Comparison) -> bool:

@@ -9,7 +9,8 @@ from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.clause_words import Wording, Words, find_words, match_word
-from taxkg_assets.verification.contexts import is_scattered, pairs_keys_otherwise
+from taxkg_assets.verification.contexts import is_scattered, lists_keys_alike, pairs_keys_otherwise
+from taxkg_assets.verification.exclusives import limits_to_more
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.pointers import is_contrast, is_past
 from taxkg_assets.verification.values import Value, find_values, fold
@@ -35,7 +36,8 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
 
     Returns:
         Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`,
-        `only`, `prefix`, `taxed`, `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
+        `only`, `prefix`, `taxed`, `time`, `past`, `one`, `both`, `keys`, `listed`, `wider`, `condition`, `scattered`,
+        `denied`.
     """
     text = fold(text)
     found = {
@@ -55,6 +57,8 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "one": _is_of_one(text) and not _is_of_one(claim.text),
         "both": _lacks_both(claim.text, text),
         "keys": pairs_keys_otherwise(claim, text, language=language),
+        "listed": lists_keys_alike(claim, text, language=language),
+        "wider": limits_to_more(claim, text, language=language),
         "condition": _holds_in_one_case(claim.wording, text, wording),
         "scattered": is_scattered(claim, text, language=language),
         "denied": _denies_another_verb(claim, wording),

@@ -10,6 +10,8 @@ from taxkg_assets.verification.clause_words import find_words, match_word
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import fold
 
+_END = re.compile(r"[.;:(](?:\s|$)?")
+_ITEM = re.compile(r"(?i),|\s(?:and|or)\s")
 _ABOUT_THEM = 0.5  # weighted share of the words for them that the claim has
 
 
@@ -41,6 +43,28 @@ def names_some_alone(claim: Claim, text: str) -> bool:
         text: Words of the passage.
     """
     return _only().search(claim.text) is not None and not _marker().search(text)
+
+
+def limits_to_more(claim: Claim, text: str, *, language: Language) -> bool:
+    """Return whether a passage is limited to things of which a claim that is limited, too, lacks one.
+
+    Args:
+        claim: The claim.
+        text: Words of the passage.
+        language: Functions that read words.
+    """
+    limit, verb = load_verification().exclusives.limit.pattern, load_verification().predicates.verb.pattern
+    mine, theirs = limit.search(fold(claim.text)), limit.search(fold(text))
+    if mine is None or theirs is None:
+        return False
+    listed = _END.split(fold(text)[theirs.end() :])[0]
+    for item in _ITEM.split(listed):
+        if verb.search(item):
+            return False
+        words = find_words(item, language=language)
+        if words and not any(match_word(word, claim.wording.words) for word in words):
+            return True
+    return False
 
 
 def _only() -> re.Pattern[str]:

@@ -12,7 +12,7 @@ from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.cells import find_ranges, find_unnamed, is_within
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
-from taxkg_assets.verification.contexts import is_paired_in_order
+from taxkg_assets.verification.contexts import is_paired_in_order, is_same_list
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.line_ends import End, find_ends
 from taxkg_assets.verification.pointers import find_asides
@@ -24,7 +24,6 @@ _ENTERED = frozenset({"line", "box"})
 _PAIRED = frozenset({"line", "box", "form"})
 _ALTERNATIVE = re.compile(r"(?i)(?:,| or|/|\s)+(?:the )?")
 _JOINT = re.compile(r"(?i)[,;:]|\.\s|\b(?:and|or|but)\b")
-_LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|steps?|\d{1,2}[a-z]?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +299,9 @@ def _find_mispaired(
     for value, there in placed.items():
         if value.kind not in KEY_KINDS:
             continue
-        others = [key for key in own if key.kind == value.kind and not _is_same_list(key, there, text=text)]
+        others = [key for key in own if key.kind == value.kind and not is_same_list(key, there, text=text)]
         partners = [
-            key for key, near in placed.items() if key.kind == value.kind and not _is_same_list(near, there, text=text)
+            key for key, near in placed.items() if key.kind == value.kind and not is_same_list(near, there, text=text)
         ]
         if not partners or not others:
             continue
@@ -338,12 +337,6 @@ def _pair_in_order(own: Sequence[Value], *, text: str) -> dict[Value, Value]:
 
 def _read_start(value: Value) -> int:
     return value.start
-
-
-def _is_same_list(one: Value, other: Value, *, text: str) -> bool:
-    """Return whether two keys belong to one list, as in `boxes 1, 3, and 5`."""
-    between = text[min(one.end, other.end) : max(one.start, other.start)]
-    return _LIST.fullmatch(between) is not None
 
 
 def _rival_keys(value: Value, passage: Passage) -> list[Value]:

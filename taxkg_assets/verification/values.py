@@ -159,7 +159,7 @@ def _read_unit(printed: str) -> str:
 def _find_bounds(text: str) -> list[tuple[int, int, str, str]]:
     """Find comparing words: start, end, direction, and the side on which the figure is written."""
     found: list[tuple[int, int, str, str]] = []
-    for rule in (load_verification().no_denials.bound, *load_claims().comparators):
+    for rule in (*load_verification().caps, load_verification().no_denials.bound, *load_claims().comparators):
         for match in rule.pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end, _, _ in found):
                 continue
@@ -171,8 +171,8 @@ def _find_bounds(text: str) -> list[tuple[int, int, str, str]]:
 
 
 def _direction_of_denial(words: str) -> str:
-    """Return the direction of a denied comparison: `not more than` bounds from above."""
-    return "up" if re.search(r"(?i)\b(?:less|fewer|earlier)\b", words) else "down"
+    """Return the direction of a denied comparison or a limit: `not more than` bounds from above."""
+    return "up" if re.search(r"(?i)\b(?:less|fewer|earlier)\b|(?:\bnot|n't)\b.*\blimited\b", words) else "down"
 
 
 def _bound_at(start: int, end: int, bounds: Iterable[tuple[int, int, str, str]]) -> str:

@@ -73,7 +73,7 @@ def _only(report: Report) -> Finding:
             "Under the 2024 Form 1099-DIV instructions, payers with 25 or more returns must file electronically.",
             Verdict.contradicted,
         ),
-        ("On Form 1099-DIV (2024), box 6 is not included in box 1a.", Verdict.unclear),
+        ("On Form 1099-DIV (2024), box 6 is not included in box 1a.", Verdict.contradicted),
         ("On Form 1099-DIV (2024), box 3 is not taxable until it exceeds your cost.", Verdict.supported),
         ("Box 40 of Form 1099-DIV (2024) shows the number of parrots of the payer.", Verdict.not_found),
         ("Form 5555-X (2024) has a fee of $5 for parrots.", Verdict.not_found),

@@ -272,3 +272,9 @@ def test_regard_and_no_regard_are_contrary() -> None:
     text = "On Form 9999, the harbor due date is determined with regard to extensions."
     assert _verdict(text, own) is not Verdict.supported
     assert _verdict(text.replace("with", "without", 1), own) is Verdict.supported
+
+
+def test_regard_that_is_a_topic_is_no_contrary_of_no_regard() -> None:
+    own = passage_of("Harbor skippers must report their tolls regardless of how they were paid.")
+    text = "On Form 9999, with regard to barges, harbor skippers must report their tolls."
+    assert _verdict(text, own) is not Verdict.contradicted

@@ -364,6 +364,7 @@ class Verification(Family):
     scaffold: RuleList[Rule]
     denials: Denials
     no_denials: NoDenials
+    caps: RuleList[Rule]
     operations: RuleList[Operation]
     transfers: RuleList[TransferRule]
     multipliers: Multipliers
