@@ -68,8 +68,6 @@ QUESTION_GROUPS = {
     "standard_sections.barred",
     "standard_sections.form_questions",
     "standard_sections.questions",
-    "subject_sections.questions",
-    "subject_sections.tails",
     "table_lookup.comparatives",
     "table_lookup.count_words",
     "table_lookup.facets",
@@ -88,7 +86,6 @@ NO_TEXT = {
     "naming": "names in labels",
     "roles.bold_fonts": "names of fonts",
     "matching": "quotes in labels",
-    "verification.transfers": "statements that are checked",
 }
 MADE_FAMILIES = {"relations", "references", "flows"}
 """Families whose rules are named in the stored rows that they made."""
