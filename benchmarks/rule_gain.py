@@ -2,9 +2,10 @@
 
 Each rule below the bar of `rules/support.yaml` is switched off by itself, and the documents or questions in which it
 fires are read or answered again. Measured are labeled rows; headings, paragraphs and cells that the publisher's tags
-name; labeled formulas, flows and levels; and questions with a known passage. A family of documents is a form with its
-instructions, or a publication, in all its revisions. Labels that are held out decide about no rule. What a person read
-of a rule (`data/rule_reviews.csv`) counts where it is more than the labels show. With `--families`, rules of other
+name; labeled formulas, flows and levels; questions with a known passage; and questions about terms of printed indexes,
+which say where each is explained. A family of documents is a form with its instructions, or a publication, in all its
+revisions. Labels that are held out decide about no rule. What a person read of a rule (`data/rule_reviews.csv`) counts
+where it is more than the labels show. With `--families`, rules of other
 families keep their row of `gains.csv`; the file that is committed comes from one run over all.
 """
 
@@ -27,6 +28,7 @@ from benchmarks.lines import FOLDER as LINE_LABELS
 from benchmarks.lines import Row, score_registry
 from benchmarks.results import open_home, write_results
 from benchmarks.rule_graph import LabeledGraph
+from benchmarks.rule_indexes import GROUPS, measure_indexes
 from benchmarks.rule_questions import measure_levels, measure_questions
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import score_ownership, score_roles, score_tables
@@ -131,10 +133,12 @@ def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
 
 def _measure(keys: Sequence[Key], released: Released, folders: Sequence[Path]) -> Iterator[Gain]:
     for_levels = [key for key in keys if key[0] == "levels"]
-    for_questions = [key for key in keys if find_reading(*key[:2]) == "questions" and key not in for_levels]
+    for_indexes = [key for key in keys if f"{key[0]}.{key[1]}" in GROUPS]
+    for_questions = [key for key in keys if find_reading(*key[:2]) == "questions"]
+    for_questions = [key for key in for_questions if key not in (*for_levels, *for_indexes)]
     for_cells = [key for key in keys if key[0] == "table_lookup" and key not in for_questions]
     for_graph = [key for key in keys if key[0] in GRAPH_FAMILIES]
-    elsewhere = {*for_levels, *for_questions, *for_cells, *for_graph}
+    elsewhere = {*for_levels, *for_indexes, *for_questions, *for_cells, *for_graph}
     others = [key for key in keys if key not in elsewhere and key[0] not in UNMEASURED]
     for key in for_levels:
         yield _to_gain(key, "labeled levels", *measure_levels(key, without=without_rules))
@@ -146,6 +150,9 @@ def _measure(keys: Sequence[Key], released: Released, folders: Sequence[Path]) -
         documents = _Documents(released, folders)
         for key in others:
             yield _to_gain(key, "labels, tags", *documents.measure(key))
+    rules = {(family, group, rule.id): rule for family, group, rule in list_rules()}
+    for key in for_indexes:
+        yield _to_gain(key, "terms of indexes", *measure_indexes(key, rules[key], released, without=without_rules))
     for key, n, gains in measure_questions([*for_cells, *for_questions], released, folders, without=without_rules):
         yield _to_gain(key, "questions", n, gains)
 

@@ -136,6 +136,8 @@ def write_rule_evidence() -> str:
         "  reading or answering where it fires. The gain is the number of cases that are correct only with the rule,",
         "  minus those that are correct only without it. The second figure is the leave-one-family-out gain: the",
         "  minimum over all families. A family is a form with its instructions, or a publication, in all revisions.",
+        "  Rules for questions on a meaning are measured on terms of printed indexes, put into wordings that they",
+        "  match: an answer is correct if it begins on a page that the index names.",
         "  What a person read of a rule (`changes read`) counts where it is more rows than the measurement has.",
         "- Left-out families: `evidence_families.csv` names the families whose labels support rules. The gate",
         "  `left_out_families` compares the figures of all others with theirs, and blocks where the difference is",

@@ -39,9 +39,10 @@ from tools.rule_library import (
     RULE_SECONDS,
     Library,
     draw_index_terms,
+    find_kind,
     limit_seconds,
-    mark_terms,
     read_library,
+    read_rows_as,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,6 +62,8 @@ QUESTION_GROUPS = {
     "definitions.comparisons",
     "definitions.generic",
     "definitions.questions",
+    "definitions.scopes",
+    "filers.questions",
     "ranking.yes_or_no",
     "standard_sections.barred",
     "standard_sections.form_questions",
@@ -84,8 +87,6 @@ NO_TEXT = {
     "roles.bold_fonts": "names of fonts",
     "matching": "quotes in labels",
 }
-MARKED_GROUPS = {"definitions.headings", "definitions.openings", "definitions.statements"}
-"""Lists whose patterns read texts with `@` in place of the term in a question."""
 MADE_FAMILIES = {"relations", "references", "flows"}
 """Families whose rules are named in the stored rows that they made."""
 
@@ -220,18 +221,17 @@ def count_evidence(
     Returns:
         One row per rule, in the order of the rules.
     """
-    found = []
-    marked = library.mark_terms(terms) if any(f"{row[0]}.{row[1]}" in MARKED_GROUPS for row in rules) else library
+    found, read = [], dict[str, Library]()
     for family, group, rule in rules:
-        reads, at, is_marked = find_reading(family, group), set[str](), f"{family}.{group}" in MARKED_GROUPS
+        name, reads, at = f"{family}.{group}", find_reading(family, group), set[str]()
         if family in MADE_FAMILIES and rule.id in made:
             at = made[rule.id]
         elif reads == "documents":
-            source = marked if is_marked else library
+            kind = find_kind(name)
+            source = read[kind] = read.get(kind) or library.read_as(kind, terms)
             at = source.find_documents(rule, with_fragments=family in FRAGMENT_FAMILIES)
-        rows = labels.of(family, reads)
-        if is_marked:
-            rows = [[text for each in row for text in mark_terms(each, terms)] for row in rows]
+        rows = read_rows_as(find_kind(name), labels.of(family, reads), terms)
+        asked = read_rows_as(find_kind(name), questions, terms) if reads == "questions" else []
         review = labels.reviewed.get((family, group, rule.id), Review(0))
         found.append(
             Evidence(
@@ -241,7 +241,7 @@ def count_evidence(
                 reads=reads,
                 documents=max(len(at), review.products),
                 families=max(len({name.split("--")[0] for name in at}), review.products),
-                questions=count_matches(rule, questions) if reads == "questions" else 0,
+                questions=count_matches(rule, asked),
                 labeled=max(count_matches(rule, rows), labels.decided.get((family, rule.id), 0)) + review.right,
                 pattern=pattern_digest(rule),
             )

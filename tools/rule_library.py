@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+import re
 import signal
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.answering.definitions import mark_term
+from taxkg_assets.retrieval.answering.definitions import mark_term, read_terms
 from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.sentences import find_sentences
@@ -24,10 +25,23 @@ from tools.rule_labels import (
 )
 
 LONG_CHARACTERS = 500
-INDEX_TERMS = 150
+INDEX_TERMS = 300
 """Terms of printed indexes that are marked for rules on definitions."""
 RULE_SECONDS = 4.0
 """Processor time for one rule; what it has found by then is counted."""
+KINDS = {
+    "terms": {"definitions.headings", "definitions.openings", "definitions.statements"},
+    "lines": {"verification.transfers"},
+    "asked": {"definitions.scopes"},
+    "paths": {"ranking.navigation"},
+}
+"""Lists whose patterns read no texts as they are, by what they read instead: see `find_kind`."""
+LINE_MARK = "<>"
+"""What stands for a line or a box, with the form that it is of, in rules on where amounts go."""
+_LINE = re.compile(
+    r"(?:\b(?:Form|Schedule) [\w-]+(?: \([^)]{1,20}\))?, (?:Part [IVX]+, )?)?\b(?:[Ll]ine|[Bb]ox) \d{1,2}[a-z]?\b"
+    r"(?:,? (?:of|on|from) (?:the |your )?(?:Form|Schedule) [\w-]+)?"
+)
 FRAGMENT_FAMILIES = {"relations", "polarity", "predicates", "references"}
 """Families whose patterns also read the text before, after and around a mention, which is written as `@`."""
 COLUMNS = {
@@ -82,16 +96,19 @@ class Library:
         contained = [self._small.str.contains_any(list(words)) for words in rule.literal_groups]
         return reduce(operator.and_, contained).arg_true().to_list()
 
-    def mark_terms(self, terms: Sequence[str]) -> Library:
-        """Return a library of the texts that contain one of some terms, with `@` in place of the term.
+    def read_as(self, kind: str, terms: Sequence[str]) -> Library:
+        """Return the texts as the rules of a list read them.
 
         Args:
+            kind: What stands in place of what, as `find_kind` names it; empty for the texts as they are.
             terms: Terms, such as those that questions ask the meaning of.
         """
+        if not kind:
+            return self
         marked: dict[str, int] = defaultdict(int)
         for text in self.texts:
             if not text.is_fragment:
-                for piece in mark_terms(text.text, terms):
+                for piece in _read_as(kind, text.text, terms):
                     marked[piece] |= text.documents
         return Library(self.names, [Text(text, text.lower(), documents) for text, documents in marked.items()])
 
@@ -145,6 +162,42 @@ def mark_terms(text: str, terms: Iterable[str]) -> list[str]:
     """
     small = text.lower()
     return [mark_term(text, term) for term in terms if term.lower() in small]
+
+
+def read_rows_as(kind: str, rows: Sequence[Sequence[str]], terms: Sequence[str]) -> Sequence[Sequence[str]]:
+    """Return rows of texts as the rules of a list read them.
+
+    Args:
+        kind: What stands in place of what, as `find_kind` names it; empty for the texts as they are.
+        rows: Texts of each row.
+        terms: Terms, such as those that questions ask the meaning of.
+    """
+    return [[piece for text in row for piece in _read_as(kind, text, terms)] for row in rows] if kind else rows
+
+
+def find_kind(group: str) -> str:
+    """Find how the rules of a list read texts.
+
+    Args:
+        group: The list, as `family.group`.
+
+    Returns:
+        `terms` for texts with `@` in place of a term, `lines` for texts with `<>` in place of lines and boxes, `asked`
+        for the terms that a question asks the meaning of, `paths` for headings below others; empty for
+        texts as they are.
+    """
+    return next((kind for kind, groups in KINDS.items() if group in groups), "")
+
+
+def _read_as(kind: str, text: str, terms: Iterable[str]) -> Sequence[str]:
+    if kind == "terms":
+        return mark_terms(text, terms)
+    if kind == "asked":
+        return read_terms(text)
+    if kind == "paths":
+        return [f"> {text}"]
+    marked = _LINE.sub(LINE_MARK, text)
+    return [marked] if marked.count(LINE_MARK) > 1 else []
 
 
 def draw_index_terms(home: Path, *, count: int = INDEX_TERMS) -> list[str]:

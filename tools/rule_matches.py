@@ -17,7 +17,7 @@ from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.support import name_family
 from tools.rule_evidence import list_rules
-from tools.rule_library import FRAGMENT_FAMILIES, Library, read_library
+from tools.rule_library import FRAGMENT_FAMILIES, Library, draw_index_terms, find_kind, read_library
 
 MATCHES, OTHERS = 6, 3
 SEED = 18
@@ -71,12 +71,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("rules", nargs="+", help="rules, as family.group.id")
     options = parser.parse_args(arguments)
     library, key = read_library(options.home), []
+    terms, read = draw_index_terms(options.home), dict[str, Library]()
     for family, group, rule in list_rules():
         name = f"{family}.{group}.{rule.id}"
         if name not in options.rules:
             continue
         chance = random.Random(f"{SEED} {name}")
-        drawn = draw_texts(rule, library, with_fragments=family in FRAGMENT_FAMILIES, chance=chance)
+        kind = find_kind(f"{family}.{group}")
+        source = read[kind] = read.get(kind) or library.read_as(kind, terms)
+        drawn = draw_texts(rule, source, with_fragments=family in FRAGMENT_FAMILIES, chance=chance)
         print(f"## {name}: {rule.source}")
         for number, (text, _) in enumerate(drawn, start=1):
             print(f"{number}. {text[:CHARACTERS]}")

@@ -8,6 +8,7 @@ import pytest
 
 from taxkg_assets.verification.transfers import Transfer, find_flow, find_other_flow, find_transfers
 from taxkg_assets_tests.verification.words import LANGUAGE
+from tools.rule_switch import every_rule
 
 
 def _row(source: tuple[str, str], target: tuple[str, str], **given: Any) -> Any:
@@ -38,9 +39,7 @@ def _only(text: str, *, form: str = "") -> Transfer:
         "Line 3 of Schedule 1 (2031) is carried to Form 9999, line 5.",
         "Line 3 of Schedule 1 goes on line 5 of Form 9999.",
         "Line 5 of the 2031 Form 9999 is taken from line 3 of Schedule 1.",
-        "Line 5 of Form 9999 (2031) is the amount of line 3 of Schedule 1.",
         "It carries the total on line 3 of Schedule 1 to line 5 of Form 9999.",
-        "Form 9999 (2031) starts on line 5 with line 3 of Schedule 1.",
         "Schedule 1 sends line 3 of Schedule 1 to line 5 of Form 9999.",
     ],
 )
@@ -49,6 +48,21 @@ def test_transfers_are_read_in_their_direction(text: str) -> None:
     assert (found.source.key, found.source.form) == ("line_3", "Schedule 1")
     assert (found.target.key, found.target.form) == ("line_5", "9999")
     assert not found.is_negative
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Line 5 of Form 9999 (2031) is the amount of line 3 of Schedule 1.",
+        "Form 9999 (2031) starts on line 5 with line 3 of Schedule 1.",
+    ],
+)
+def test_rules_without_support_read_a_transfer_if_they_are_on(text: str) -> None:
+    assert not find_transfers(text, language=LANGUAGE, form="9999")
+    with every_rule():
+        found = _only(text, form="9999")
+    assert (found.source.key, found.source.form) == ("line_3", "Schedule 1")
+    assert (found.target.key, found.target.form) == ("line_5", "9999")
 
 
 def test_a_line_without_a_form_is_of_the_form_that_is_cited() -> None:

@@ -19,6 +19,7 @@ from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts, state
+from tools.rule_switch import every_rule
 
 
 @pytest.mark.parametrize(
@@ -68,10 +69,11 @@ def rate(*sections: Section, term: str = "berth lease") -> list[tuple[str, int]]
 
 
 def test_what_a_term_is_for_is_read_apart() -> None:
-    assert split_scope("berth lease for the pier credit") == ("berth lease", "pier credit")
-    assert split_scope("berth lease for tax purposes") == ("berth lease for tax purposes", "")
-    assert split_scope("berth lease") == ("berth lease", "")
-    assert split_scope("fees for barges") == ("fees for barges", "")
+    with every_rule():
+        assert split_scope("berth lease for the pier credit") == ("berth lease", "pier credit")
+        assert split_scope("berth lease for tax purposes") == ("berth lease for tax purposes", "")
+        assert split_scope("berth lease") == ("berth lease", "")
+        assert split_scope("fees for barges") == ("fees for barges", "")
 
 
 def test_a_definition_may_say_what_it_is_for() -> None:
@@ -112,9 +114,10 @@ def test_a_list_defines_where_its_lead_in_does() -> None:
 
 
 def test_the_first_sentence_below_a_term_may_leave_it_out() -> None:
-    assert rate(("Berth lease", ["Generally, this is a lease of one berth for at least a month."]))
-    assert not rate(("Berth lease", ["If you moor at a pier, this is a lease of one berth."]))
-    assert not rate(("Harbours", ["Generally, this is a lease of one berth for at least a month."]))
+    with every_rule():
+        assert rate(("Berth lease", ["Generally, this is a lease of one berth for at least a month."]))
+        assert not rate(("Berth lease", ["If you moor at a pier, this is a lease of one berth."]))
+        assert not rate(("Harbours", ["Generally, this is a lease of one berth for at least a month."]))
 
 
 def test_an_abbreviation_is_read_as_the_term() -> None:
