@@ -77,7 +77,7 @@ def test_a_form_alone_lists_final_revisions_before_drafts(released: Released) ->
 
 def test_the_boxes_of_the_newest_final_revision_are_printed_and_the_other_ones_named(released: Released) -> None:
     out = io.StringIO()
-    render_answers.forms(list_boxes(released, "1099-Q"), out=Console(file=out, width=200))
+    render_answers.print_forms(list_boxes(released, "1099-Q"), out=Console(file=out, width=200))
     shown = out.getvalue()
     assert shown.count("Dues of f9--2030 ") == 2
     assert not any(f"Dues of {name}" in shown for name in ("f9--2029", "f9--2030-draft", "f9--2031-draft"))
