@@ -60,18 +60,18 @@ def measure_indexes(key: Key, rule: Rule, released: Released, *, without: Withou
     """
     links = released.table("links").filter(pl.col("kind") == "index")
     entries = links.select("document_id", "term", "subterm", "target_page").iter_rows()
-    asked = list(write_meanings(entries))
+    chosen = list(write_meanings(entries))
     if f"{key[0]}.{key[1]}" in OF_QUESTIONS:
-        asked = [(family, own) for family, own in asked if rule.pattern.search(own.text)]
+        chosen = [(family, own) for family, own in chosen if rule.pattern.search(own.text)]
     else:  # what it reads are documents: one wording is as good as another
-        asked = [(family, own) for family, own in asked if own.text.startswith(PLAIN)]
-    before = [_ask(released, own) for _, own in asked]
+        chosen = [(family, own) for family, own in chosen if own.text.startswith(PLAIN)]
+    before = [_ask(released, own) for _, own in chosen]
     gains: dict[str, float] = defaultdict(float)
     with without([key]):
-        for (family, own), (is_opened, was_right) in zip(asked, before, strict=True):
+        for (family, own), (is_opened, was_right) in zip(chosen, before, strict=True):
             # Without a rule that opens no answer, the answer is the same.
             gains[name_family(family)] += float(was_right) - float(_ask(released, own)[1]) if is_opened else 0.0
-    return len(asked), gains
+    return len(chosen), gains
 
 
 def write_meanings(entries: Iterable[Entry]) -> Iterator[tuple[str, Question]]:

@@ -231,7 +231,7 @@ def count_evidence(
             source = read[kind] = read.get(kind) or library.read_as(kind, terms)
             at = source.find_documents(rule, with_fragments=family in FRAGMENT_FAMILIES)
         rows = read_rows_as(find_kind(name), labels.of(family, reads), terms)
-        asked = read_rows_as(find_kind(name), questions, terms) if reads == "questions" else []
+        put = read_rows_as(find_kind(name), questions, terms) if reads == "questions" else []
         review = labels.reviewed.get((family, group, rule.id), Review(0))
         found.append(
             Evidence(
@@ -241,7 +241,7 @@ def count_evidence(
                 reads=reads,
                 documents=max(len(at), review.products),
                 families=max(len({name.split("--")[0] for name in at}), review.products),
-                questions=count_matches(rule, asked),
+                questions=count_matches(rule, put),
                 labeled=max(count_matches(rule, rows), labels.decided.get((family, rule.id), 0)) + review.right,
                 pattern=pattern_digest(rule),
             )

@@ -32,14 +32,14 @@ RULE_SECONDS = 4.0
 KINDS = {
     "terms": {"definitions.headings", "definitions.openings", "definitions.statements"},
     "lines": {"verification.transfers"},
-    "asked": {"definitions.scopes"},
+    "queried": {"definitions.scopes"},
     "paths": {"ranking.navigation"},
 }
 """Lists whose patterns read no texts as they are, by what they read instead: see `find_kind`."""
 LINE_MARK = "<>"
-"""What stands for a line or a box, with the form that it is of, in rules on where amounts go."""
+"""What replaces a line or a box, with the form that it is of, in rules on where amounts go."""
 _LINE = re.compile(
-    r"(?:\b(?:Form|Schedule) [\w-]+(?: \([^)]{1,20}\))?, (?:Part [IVX]+, )?)?\b(?:[Ll]ine|[Bb]ox) \d{1,2}[a-z]?\b"
+    r"(?:\b(?:Form|Schedule) [\w-]+(?: \([^)]{1,20}\))?, (?:Part [IVX]+, )?)?\b(?:Line|line|Box|box) \d{1,2}[a-z]?\b"
     r"(?:,? (?:of|on|from) (?:the |your )?(?:Form|Schedule) [\w-]+)?"
 )
 FRAGMENT_FAMILIES = {"relations", "polarity", "predicates", "references"}
@@ -100,7 +100,7 @@ class Library:
         """Return the texts as the rules of a list read them.
 
         Args:
-            kind: What stands in place of what, as `find_kind` names it; empty for the texts as they are.
+            kind: What replaces what, as `find_kind` names it; empty for the texts as they are.
             terms: Terms, such as those that questions ask the meaning of.
         """
         if not kind:
@@ -168,7 +168,7 @@ def read_rows_as(kind: str, rows: Sequence[Sequence[str]], terms: Sequence[str])
     """Return rows of texts as the rules of a list read them.
 
     Args:
-        kind: What stands in place of what, as `find_kind` names it; empty for the texts as they are.
+        kind: What replaces what, as `find_kind` names it; empty for the texts as they are.
         rows: Texts of each row.
         terms: Terms, such as those that questions ask the meaning of.
     """
@@ -182,7 +182,7 @@ def find_kind(group: str) -> str:
         group: The list, as `family.group`.
 
     Returns:
-        `terms` for texts with `@` in place of a term, `lines` for texts with `<>` in place of lines and boxes, `asked`
+        `terms` for texts with `@` in place of a term, `lines` for texts with `<>` in place of lines and boxes, `queried`
         for the terms that a question asks the meaning of, `paths` for headings below others; empty for
         texts as they are.
     """
@@ -192,7 +192,7 @@ def find_kind(group: str) -> str:
 def _read_as(kind: str, text: str, terms: Iterable[str]) -> Sequence[str]:
     if kind == "terms":
         return mark_terms(text, terms)
-    if kind == "asked":
+    if kind == "queried":
         return read_terms(text)
     if kind == "paths":
         return [f"> {text}"]

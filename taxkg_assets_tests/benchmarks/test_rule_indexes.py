@@ -13,18 +13,18 @@ ENTRIES = [
 ]
 
 
-def test_meanings_and_differences_are_asked_of_defined_terms() -> None:
-    asked = list(write_meanings(ENTRIES))
-    assert len(asked) == 2 * len(WORDINGS) + len(DIFFERENCES)
-    assert {publication for publication, _ in asked} == {"p9001"}
-    assert asked[0][1].text == "What is feed costs?"
-    assert asked[0][1].places == {("p9001", 6)}
-    assert asked[-1][1].places == {("p9001", 6), ("p9001", 7)}
+def test_meanings_and_differences_are_written_for_defined_terms() -> None:
+    written = list(write_meanings(ENTRIES))
+    assert len(written) == 2 * len(WORDINGS) + len(DIFFERENCES)
+    assert {publication for publication, _ in written} == {"p9001"}
+    assert written[0][1].text == "What is feed costs?"
+    assert written[0][1].places == {("p9001", 6)}
+    assert written[-1][1].places == {("p9001", 6), ("p9001", 7)}
 
 
 def test_few_terms_of_a_publication_are_drawn_evenly() -> None:
     entries = [("p9001--2031", f"Barn {letter * 4}", "defined", 1) for letter in "abcdefghijklm"]
-    asked = [own.text for _, own in write_meanings(entries) if own.text.startswith("What is ")]
-    asked = [text for text in asked if "difference" not in text]
-    assert len(asked) <= TERMS
-    assert asked[0] == "What is barn aaaa?"
+    written = [own.text for _, own in write_meanings(entries) if own.text.startswith("What is ")]
+    written = [text for text in written if "difference" not in text]
+    assert len(written) <= TERMS
+    assert written[0] == "What is barn aaaa?"
