@@ -182,8 +182,8 @@ def find_kind(group: str) -> str:
         group: The list, as `family.group`.
 
     Returns:
-        `terms` for texts with `@` in place of a term, `lines` for texts with `<>` in place of lines and boxes, `queried`
-        for the terms that a question asks the meaning of, `paths` for headings below others; empty for
+        `terms` for texts with `@` in place of a term, `lines` for texts with `<>` in place of lines and boxes,
+        `queried` for the terms that a question asks the meaning of, `paths` for headings below others; empty for
         texts as they are.
     """
     return next((kind for kind, groups in KINDS.items() if group in groups), "")
