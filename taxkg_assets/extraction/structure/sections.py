@@ -220,7 +220,7 @@ def _is_running(block: Block) -> bool:
 def _ends(cut: _Row, row: _Row, *, is_before_table: bool) -> bool:
     """Decide whether a row shows that a cut paragraph ended there.
 
-    Items of a list end without a period, so an item goes on past other rows only if it fills its last line.
+    Items of a list end without a period, so an item continues past other rows only if it fills its last line.
     """
     if cut.block.role == "ListBlock" and not _fills_last_line(cut):
         return True
