@@ -200,7 +200,7 @@ def test_a_paragraph_that_another_follows_has_ended(between: str, is_joined: boo
         (("• The dues that the town asks for all carts", "and that its office asks for boats at the"), True, True),
     ],
 )
-def test_an_item_of_a_list_goes_on_past_other_text_if_it_fills_its_last_line(
+def test_an_item_of_a_list_continues_past_other_text_if_it_fills_its_last_line(
     lines: tuple[str, ...], has_note: bool, is_joined: bool
 ) -> None:
     booklet = Booklet().head("Dues").lines(*filler(5)).lines(*lines)
