@@ -62,7 +62,6 @@ QUESTION_GROUPS = {
     "definitions.comparisons",
     "definitions.generic",
     "definitions.questions",
-    "definitions.scopes",
     "filers.questions",
     "ranking.yes_or_no",
     "standard_sections.barred",
@@ -231,7 +230,7 @@ def count_evidence(
             source = read[kind] = read.get(kind) or library.read_as(kind, terms)
             at = source.find_documents(rule, with_fragments=family in FRAGMENT_FAMILIES)
         rows = read_rows_as(find_kind(name), labels.of(family, reads), terms)
-        put = read_rows_as(find_kind(name), questions, terms) if reads == "questions" else []
+        put = questions if reads == "questions" else []
         review = labels.reviewed.get((family, group, rule.id), Review(0))
         found.append(
             Evidence(

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.answering.definitions import mark_term, read_terms
+from taxkg_assets.retrieval.answering.definitions import mark_term
 from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.sentences import find_sentences
@@ -32,7 +32,6 @@ RULE_SECONDS = 4.0
 KINDS = {
     "terms": {"definitions.headings", "definitions.openings", "definitions.statements"},
     "lines": {"verification.transfers"},
-    "queried": {"definitions.scopes"},
     "paths": {"ranking.navigation"},
 }
 """Lists whose patterns read no texts as they are, by what they read instead: see `find_kind`."""
@@ -101,7 +100,7 @@ class Library:
 
         Args:
             kind: What replaces what, as `find_kind` names it; empty for the texts as they are.
-            terms: Terms, such as those that questions ask the meaning of.
+            terms: Terms that are marked.
         """
         if not kind:
             return self
@@ -183,8 +182,7 @@ def find_kind(group: str) -> str:
 
     Returns:
         `terms` for texts with `@` in place of a term, `lines` for texts with `<>` in place of lines and boxes,
-        `queried` for the terms that a question asks the meaning of, `paths` for headings below others; empty for
-        texts as they are.
+        `paths` for headings below others; empty for texts as they are.
     """
     return next((kind for kind, groups in KINDS.items() if group in groups), "")
 
@@ -192,8 +190,6 @@ def find_kind(group: str) -> str:
 def _read_as(kind: str, text: str, terms: Iterable[str]) -> Sequence[str]:
     if kind == "terms":
         return mark_terms(text, terms)
-    if kind == "queried":
-        return read_terms(text)
     if kind == "paths":
         return [f"> {text}"]
     marked = _LINE.sub(LINE_MARK, text)

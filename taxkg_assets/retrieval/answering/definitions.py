@@ -18,7 +18,6 @@ from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking
-from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.definitions import load_definitions
 
@@ -53,14 +52,13 @@ def find_definitions(searcher: Searcher, question: str, ranking: Ranking, *, all
         the question asks for something else, or where no document clearly defines the term.
     """
     route = ranking.route
-    terms = () if route.keys or route.unknown_forms else read_terms(question)
-    if not terms or (route.forms and not all(split_scope(term)[1] for term in terms)):
+    terms = () if route.keys or route.forms or route.unknown_forms else read_terms(question)
+    if not terms:
         return Findings()
     documents = {
         number: own["document_id"]
         for number, own in enumerate(searcher.facts.documents)
         if own["document_id"] in allowed and is_current(searcher, own, route, allowed=allowed)
-        if not route.forms or not {*route.forms}.isdisjoint(split_forms(own["document_form"]))
     }
     rules, units = load_definitions(), list[tuple[int, Unit]]()
     for term in terms:
@@ -70,36 +68,19 @@ def find_definitions(searcher: Searcher, question: str, ranking: Ranking, *, all
         for row, draft in _choose(found, searcher, most=rules.most if len(terms) == 1 else 1):
             edition = name_edition(searcher, documents[int(searcher.passages.document_number[row])])
             units.append((row, finish_unit(draft, rank=UNRANKED, edition=edition)))
-    scopes = " ".join(split_scope(term)[1] for term in terms)
-    return Findings(units, is_whole=True, frame=f"{rules.frame} {scopes}")
+    return Findings(units, is_whole=True, frame=rules.frame)
 
 
 def _find_statements(searcher: Searcher, term: str, route: Route, *, documents: Mapping[int, str]) -> list[Definition]:
     """Find the statements that define a term, the surest first, and of equals that of the better passage."""
     only = next(iter(documents.values())) if len(documents) == 1 else None
-    name, scope = split_scope(term)
     rows = _find_rows(searcher, searcher.rank(term, document=only), term, documents=documents)
     contexts = open_contexts(rows, searcher.passages)
     found: list[Definition] = []
     for row in rows:
         statements = read_row(row, contexts[row], route=route, passage=0, hit=row, wanted=frozenset())
-        found += rate_statements(list(statements), name, scope=scope)
+        found += rate_statements(list(statements), term)
     return sorted(found, key=lambda own: -own.strength)
-
-
-def split_scope(term: str) -> tuple[str, str]:
-    """Split what a term is defined for from the term: "qualifying child for the child tax credit".
-
-    Args:
-        term: Term of a question.
-
-    Returns:
-        The term alone, and what it is for; empty for nothing.
-    """
-    for rule in load_definitions().scopes:
-        if match := rule.pattern.search(term):
-            return term[: match.start()], match["scope"]
-    return term, ""
 
 
 def read_terms(question: str) -> tuple[str, ...]:
@@ -167,24 +148,17 @@ def _find_rows(searcher: Searcher, ranking: Ranking, term: str, *, documents: Co
     rows = [own.row for own in ranking.candidates if int(facts.document_number[own.row]) in documents]
     rows = rows[: load_definitions().candidates]
     facts.prefetch(rows, ("text", "heading_path"))
-    name, scope = split_scope(term)
-    wanted, purpose = find_distinct_terms(name), find_distinct_terms(scope)
+    wanted = find_distinct_terms(term)
     texts, paths = facts.columns["text"], facts.columns["heading_path"]
-    return [
-        row
-        for row in rows
-        if wanted <= set(find_terms(f"{paths[row].rpartition(' > ')[2]} {texts[row]}"))
-        and purpose <= set(find_terms(f"{paths[row]} {texts[row]}"))
-    ]
+    return [row for row in rows if wanted <= set(find_terms(f"{paths[row].rpartition(' > ')[2]} {texts[row]}"))]
 
 
-def rate_statements(statements: Sequence[Statement], term: str, *, scope: str = "") -> Iterator[Definition]:
+def rate_statements(statements: Sequence[Statement], term: str) -> Iterator[Definition]:
     """Yield the statements of a passage that define a term, by their wording or as the first one under its heading.
 
     Args:
         statements: Statements of one row of the index, in reading order.
         term: The term.
-        scope: What it is defined for, which headings and sentences may name after it; empty for nothing.
 
     Yields:
         Definitions, unsorted.
@@ -192,25 +166,17 @@ def rate_statements(statements: Sequence[Statement], term: str, *, scope: str = 
     if not statements:
         return
     rules, first = load_definitions(), statements[0]
-    heading = _drop_purposes(first.context.heading(first.row), scope)
+    heading = first.context.heading(first.row)
     names = [term, *find_abbreviations(" ".join([heading, *(own.text for own in statements)]), term)]
     is_under = any(rules.headings.matches(mark_term(heading, name)) for name in names)
     for own in statements:
         if own.is_pointer or own.is_example or own.is_expired or own.is_figures:
             continue
         leads = [own.context.lines[place].text for place in own.line.leads[-1:]]  # "The term means:" is a lead-in
-        texts = [_drop_purposes(text, scope) for text in [own.text, *leads]]
-        strength = max(_find_strength(text, name) for text in texts for name in names)
+        strength = max(_find_strength(text, name) for text in [own.text, *leads] for name in names)
         opens = is_under and own.is_opening and any(rules.openings.matches(mark_term(own.text, name)) for name in names)
         if strength > 0 or opens:
             yield Definition(own, strength + is_under * rules.under_heading)
-
-
-def _drop_purposes(text: str, scope: str) -> str:
-    """Return a text without what it says a term is for, where the question is for that."""
-    for rule in load_definitions().purposes if scope else ():
-        text = rule.pattern.sub("", text, count=1)
-    return text
 
 
 def find_abbreviations(text: str, term: str) -> list[str]:

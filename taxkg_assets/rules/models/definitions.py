@@ -46,8 +46,6 @@ class Definitions(Family):
     statements: RuleList[StatementRule]
     headings: RuleList[Rule]
     openings: RuleList[Rule]
-    scopes: RuleList[Rule]
-    purposes: RuleList[Rule]
 
 
 @cache

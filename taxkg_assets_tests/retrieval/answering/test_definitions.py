@@ -13,7 +13,6 @@ from taxkg_assets.retrieval.answering.definitions import (
     mark_term,
     rate_statements,
     read_terms,
-    split_scope,
 )
 from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -66,23 +65,6 @@ def rate(*sections: Section, term: str = "berth lease") -> list[tuple[str, int]]
     (context,) = open_contexts([0], make_facts(*sections)).values()
     rated = rate_statements(state(context), term)
     return [(own.statement.text, own.strength) for own in rated]
-
-
-def test_what_a_term_is_for_is_read_apart() -> None:
-    with every_rule():
-        assert split_scope("berth lease for the pier credit") == ("berth lease", "pier credit")
-        assert split_scope("berth lease for tax purposes") == ("berth lease for tax purposes", "")
-        assert split_scope("berth lease") == ("berth lease", "")
-        assert split_scope("fees for barges") == ("fees for barges", "")
-
-
-def test_a_definition_may_say_what_it_is_for() -> None:
-    sections = [
-        ("Berth Lease for the PC", ["“Berth lease,” for purposes of the pier credit, is a lease of one berth."])
-    ]
-    (context,) = open_contexts([0], make_facts(*sections)).values()
-    ((own),) = rate_statements(state(context), "berth lease", scope="pier credit")
-    assert own.strength > max((rated.strength for rated in rate_statements(state(context), "berth lease")), default=0)
 
 
 def test_words_that_define_count_more_under_the_name_of_the_term() -> None:
