@@ -163,7 +163,7 @@ def test_a_file_that_changed_or_went_is_not_drawn_over(home: Path) -> None:
     content = find_page(store, NAME, 1)
     path = Path(store.read("documents")["source_uri"][0])
     kept = shutil.move(path, path.with_suffix(".kept"))
-    with pytest.raises(PageNotFoundError, match="is gone"):
+    with pytest.raises(PageNotFoundError, match="no longer exists"):
         draw_page(store, content)
     path.write_bytes(Path(kept).read_bytes() + b"\n")
     with pytest.raises(PageNotFoundError, match="has changed"):
