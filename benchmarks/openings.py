@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,8 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks import definitions, destinations, standard_sections
+from benchmarks.answer_kinds import Made
+from benchmarks.confidence import OFF
 from benchmarks.questions import draw_folds
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import find_calibration_floor, score_calibration_error
@@ -29,17 +31,6 @@ DRAWN, SEED, FOLDS = 40, 11, 5
 TABLES = ("documents", "anchors", "links", "flows")
 Place = tuple[str, int]
 """Family of documents and page."""
-OFF = Settings(guardrail=False, llm_answers=False, llm_grading=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A question for one kind of opening, and whether an answer to it is right."""
-
-    kind: str
-    family: str
-    query: str
-    is_right: Callable[[Answer], bool]
 
 
 @dataclass(frozen=True, slots=True)

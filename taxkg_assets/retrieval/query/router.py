@@ -93,10 +93,10 @@ def build_catalog(documents: Iterable[NamedDocument], *, keys: Mapping[str, froz
     return Catalog(
         names=tuple(sorted(words)),
         printed="\n".join(printed),
-        title_words={form: frozenset(word) for form, word in words.items()},
+        title_words={form: frozenset(terms) for form, terms in words.items()},
         keys={
             form: frozenset().union(
-                *(title_words for several, title_words in (keys or {}).items() if form in split_forms(several))
+                *(form_keys for several, form_keys in (keys or {}).items() if form in split_forms(several))
             )
             for form in sorted(words)
         },
