@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,8 +101,7 @@ class EarlyGates:
         if batch is None or (batch.found is None and not batch.begun.done()):
             return False
         try:
-            # `wait` would evaluate again what died in a step that waited
-            result = (batch.begun.result() if batch.found is None else batch.found)[name]
+            result = batch.wait()[name]
         except Exception:  # the check of the gate runs again, and reports what is wrong
             return False
         if isinstance(result, Exception):
@@ -122,19 +121,6 @@ class EarlyGates:
             if other is not None and other is not but and other.found is None and other.begun.cancel():
                 other.found = other.work()
                 return
-
-    def evaluate_any(self) -> bool:
-        """Evaluate here the next gates that have not started.
-
-        Returns:
-            Whether there were any.
-        """
-        for batch in list(self.batches.values()):  # the background may add some meanwhile
-            if batch.found is None and not batch.begun.done() and batch.begun.cancel():
-                with suppress(Exception):  # the check of the gate evaluates it again, and reports what is wrong
-                    batch.found = batch.work()
-                return True
-        return False
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
         """Return the early verdict of a gate; None if it was not evaluated on these versions of the tables.

@@ -5,9 +5,6 @@ second core is idle meanwhile. A table begins early if the steps of all its inpu
 passed: by their checks, or by an early verdict. Its own step then takes the finished table, or makes it if the inputs
 are others than expected.
 
-A step that waits for its table does meanwhile what the background has not begun: one process works there, and the
-other core would be idle.
-
 A table may also have a preparation, which fills the home's cache and decides no rows. It needs no gate, so it begins
 once the inputs are written.
 """
@@ -15,7 +12,7 @@ once the inputs are written.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -33,32 +30,17 @@ from taxkg_assets.defs.wiring.table_processes import make_in_process, prepare_in
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _EarlyTable:
     """A table that is made early.
 
     Attributes:
         made_from: Digest of all that its rows depend on.
-        work: Makes and writes it.
         begun: The work on it, which may be running.
-        is_large: Whether it needs all memory, so that nothing else may run next to it.
     """
 
     made_from: str
-    work: Callable[[], Written]
     begun: Future[Written]
-    is_large: bool
-
-    def make_here(self) -> bool:
-        """Make the table in this thread; False if the background has begun with it, or its own step has."""
-        if self.begun.done() or not self.begun.cancel():
-            return False
-        self.begun = Future()
-        try:
-            self.begun.set_result(self.work())
-        except Exception as error:
-            self.begun.set_exception(error)
-        return True
 
 
 def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> None:
@@ -132,26 +114,15 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         run.begin_early(home, name)
         return written
 
-    run.early_tables[name] = _EarlyTable(
-        made_from, make, run.threads.submit(make), is_large=_needs_all_memory(home, name)
-    )
+    run.early_tables[name] = _EarlyTable(made_from, run.threads.submit(make))
 
 
-def _work_meanwhile(run: EarlyGates, begin_more: Callable[[], None]) -> bool:
-    """Do in this thread the next work that the background has not begun; False if there is none."""
-    if run.evaluate_any():
-        return True
-    begin_more()  # by the gates that were evaluated here, further tables may be made
-    return any(early.make_here() for early in list(run.early_tables.values()))
-
-
-def take_table(name: str, *, made_from: str, begin_more: Callable[[], None] = lambda: None) -> Written | None:
+def take_table(name: str, *, made_from: str) -> Written | None:
     """Return a table that was built ahead of its step; None if the step must build it.
 
     Args:
         name: Name of the table.
         made_from: Digest of all that its rows depend on.
-        begin_more: Starts building further tables, before this thread looks for work to do while it waits.
 
     Raises:
         Exception: What its builder raises.
@@ -160,8 +131,6 @@ def take_table(name: str, *, made_from: str, begin_more: Callable[[], None] = la
     early: _EarlyTable | None = run.early_tables.get(name) if run is not None else None
     if early is None or early.begun.cancel():
         return None
-    while run is not None and not early.begun.done() and not early.is_large and _work_meanwhile(run, begin_more):
-        pass
     try:
         written = early.begun.result()
     except StepDiedError:  # alone it has more memory

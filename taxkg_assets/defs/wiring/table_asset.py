@@ -213,12 +213,11 @@ def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str,
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
         begin_gates()
-        begin_more = partial(begin_tables, home, context.instance, current=record.name)
-        begin_more()
+        begin_tables(home, context.instance, current=record.name)
         states = {n: inputs[n] for n in record.upstream}
         made_from = _digest_inputs(home, states, read_code=step.read_code, upstream=record.upstream)
         wait_until_prepared(step.name)
-        if early := take_table(step.name, made_from=made_from, begin_more=begin_more):
+        if early := take_table(step.name, made_from=made_from):
             return early
         return _make_stale(home, step, states, made_from=made_from, is_alone=record.is_training)
 

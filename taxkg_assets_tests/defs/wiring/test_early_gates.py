@@ -15,7 +15,7 @@ from taxkg_assets.defs.wiring import early_gates, early_tables
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, evaluate_gates
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
-from taxkg_assets.defs.wiring.step_process import StepDiedError, run_in_process
+from taxkg_assets.defs.wiring.step_process import run_in_process
 from taxkg_assets.defs.wiring.table_processes import make_in_process
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.serving.build import build
@@ -102,50 +102,6 @@ def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(monkeyp
         assert early.has_passed(Home(), "nodes", last) is False, "evaluated, but of other versions"
         assert early.take("nodes", last, versions={"nodes": 4}) is verdict
     assert len(queried) == 2
-
-
-def test_gates_that_have_not_begun_are_evaluated_by_a_thread_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    verdict, busy = Verdict(pl.DataFrame(), 3), Event()
-    said: list[Any] = [ValueError("killed"), verdict]
-
-    def evaluate(*_: Any) -> dict[str, Any]:
-        one = said.pop(0)
-        if isinstance(one, Exception):
-            raise one
-        return {name: (one, {"nodes": 4}) for name in PIPELINE.gates("nodes")}
-
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(busy.wait, 60)
-        early = _early(monkeypatch, evaluate, threads=threads)
-        number = len({id(batch) for batch in early.batches.values()})
-        assert [early.evaluate_any() for _ in range(number + 1)] == [True] * number + [False]
-        said.append(verdict)
-        assert early.take("nodes", GATE, versions={"nodes": 4}) is verdict, "one that failed there is evaluated again"
-        busy.set()
-
-
-def test_gates_that_died_in_a_thread_that_waits_are_evaluated_again_by_their_check_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    verdict, busy = Verdict(pl.DataFrame(), 3), Event()
-    evaluated: list[str] = []
-
-    def evaluate() -> dict[str, Any]:
-        evaluated.append("nodes")
-        if len(evaluated) == 1:
-            raise StepDiedError("killed")
-        return {name: (verdict, {"nodes": 4}) for name in PIPELINE.gates("nodes")}
-
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(busy.wait, 60)
-        early = _early(monkeypatch, evaluate, threads=threads)
-        first = PIPELINE.gates("nodes")[0]
-        assert early.evaluate_any()
-        assert [early.has_passed(Home(), "nodes", first) for _ in range(3)] == [False] * 3
-        assert evaluated == ["nodes"], "whether a gate has passed is no reason to evaluate it"
-        assert early.take("nodes", first, versions={"nodes": 4}) is verdict
-        assert len(evaluated) == 2
-        busy.set()
 
 
 def test_a_gate_that_crashes_crashes_its_check(monkeypatch: pytest.MonkeyPatch) -> None:

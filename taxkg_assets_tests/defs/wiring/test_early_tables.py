@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from threading import Event, Timer
+from threading import Event
 from typing import Any
 
 import dagster as dg
@@ -85,71 +85,6 @@ def test_a_step_does_not_wait_for_a_table_that_has_not_begun(run: list[str], tmp
     _threads().submit(busy.wait, 60)
     _begin(tmp_path)
     assert take_table("nodes", made_from="from these") is None
-    busy.set()
-    assert run == []
-
-
-def test_a_step_that_waits_for_its_table_makes_another_meanwhile(
-    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    has_begun, is_made = Event(), Event()
-
-    def make(home: Home, name: str, states: Any, *, made_from: str) -> Written:
-        run.append(name)
-        has_begun.set()
-        assert is_made.wait(60) if name == "nodes" else not is_made.set()
-        return WRITTEN
-
-    def begin_more() -> None:
-        for name in PIPELINE.upstream("edges"):
-            record_output(Home(), name, is_changed=False)
-        _begin(tmp_path, current="nodes")
-
-    monkeypatch.setattr(early_tables, "make_in_process", make)
-    monkeypatch.setattr(PIPELINE["edges"], "fingerprint", lambda home, states: "from nodes")
-    _begin(tmp_path)
-    assert has_begun.wait(60)
-    assert take_table("nodes", made_from="from these", begin_more=begin_more) is WRITTEN
-    assert take_table("edges", made_from="from nodes") is WRITTEN
-    assert run == ["nodes", "edges"]
-
-
-def test_nothing_is_done_next_to_a_table_that_needs_all_memory(
-    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    is_made, worked = Event(), list[str]()
-    step = PIPELINE["nodes"].step
-    assert step is not None
-
-    def make(home: Home, name: str, states: Any, *, made_from: str) -> Written:
-        assert is_made.wait(60)
-        return WRITTEN
-
-    monkeypatch.setattr(PIPELINE["nodes"], "step", replace(step, prepare=lambda home: None))
-    monkeypatch.setattr("taxkg_assets.defs.home.store.Store.exists", lambda store, name: False)
-    monkeypatch.setattr(early_tables, "make_in_process", make)
-    monkeypatch.setattr(EarlyGates, "evaluate_any", lambda run: worked.append("gates"))
-    _begin(tmp_path)
-    while not _is_running("nodes"):
-        pass
-    Timer(0.2, is_made.set).start()
-    assert take_table("nodes", made_from="from these", begin_more=lambda: worked.append("tables")) is WRITTEN
-    assert worked == []
-
-
-def _is_running(name: str) -> bool:
-    own = find_run()
-    return own is not None and own.early_tables[name].begun.running()
-
-
-def test_a_table_that_its_own_step_makes_is_not_made_meanwhile(run: list[str], tmp_path: Path) -> None:
-    busy = Event()
-    _threads().submit(busy.wait, 60)
-    _begin(tmp_path)
-    assert take_table("nodes", made_from="from these") is None
-    own = find_run()
-    assert own is not None
-    assert not any(early.make_here() for early in own.early_tables.values())
     busy.set()
     assert run == []
 
