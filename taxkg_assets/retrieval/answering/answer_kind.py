@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from taxkg_assets.retrieval.answering import guardrail
-from taxkg_assets.retrieval.answering.table_cells import find_aptness, quote_cell
+from taxkg_assets.retrieval.answering.table_cells import find_aptness, find_listed_places, quote_cell
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.router import find_level, wants_summary
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
@@ -95,6 +95,9 @@ def find_evidence(
     all_terms = searcher.passages.columns["terms"]
     rows = [all_terms[found.row].split(" ") for found in ranking.candidates[:deepest]]
     terms = [_find_distinct_terms(f"{row.heading_path} {row.text}") for row in results[:deepest]]
-    return guardrail.compute_features(
+    evidence = guardrail.compute_features(
         question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows
     )
+    if evidence["foreign_place"] and find_listed_places(searcher, question, ranking).issuperset(ranking.route.places):
+        evidence["foreign_place"] = 0.0  # where to mail a federal form is no question for the law of a state
+    return evidence

@@ -10,6 +10,7 @@ from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.encoding.lexical import Vocabulary, find_terms
 from taxkg_assets.rules.models.ranking import Typos, load_ranking
 
+_ENDINGS = ("s", "es", "ed", "ing")
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z]+(?![\w'-])")
 
 
@@ -17,7 +18,7 @@ def correct_typos(query: str, *, vocabulary: Vocabulary, encoder: Encoder) -> tu
     """Correct misspelled words in a question to the most frequent document word within one edit.
 
     A word counts as misspelled if no document contains it and the encoder splits it into several tokens, as correct
-    words usually are one token. Short words, and capitalized words inside the question, are kept.
+    words and their stems usually are one token. Short words, and capitalized words inside the question, are kept.
 
     Args:
         query: Words of the user.
@@ -47,7 +48,17 @@ def correct_typos(query: str, *, vocabulary: Vocabulary, encoder: Encoder) -> tu
 def _is_unknown(word: str, vocabulary: Vocabulary, encoder: Encoder) -> bool:
     terms = find_terms(word)
     is_printed = len(terms) != 1 or vocabulary.find(terms[0]) is not None
-    return not is_printed and not _is_one_token(word, encoder)
+    return not is_printed and not _is_one_token(word, encoder) and not _is_inflected(word, vocabulary, encoder)
+
+
+def _is_inflected(word: str, vocabulary: Vocabulary, encoder: Encoder) -> bool:
+    """Return whether a word is a form of a word that no document prints: "waiters" of "waiter"."""
+    bases = (word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending))
+    return any(
+        _is_one_token(base, encoder) and vocabulary.find(find_terms(base)[0]) is None
+        for base in bases
+        if find_terms(base)
+    )
 
 
 def _is_one_token(word: str, encoder: Encoder) -> bool:

@@ -10,7 +10,7 @@ from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
 from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, Header, innermost_header
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, read_table_question
 from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
-from taxkg_assets.retrieval.tables.table_ranges import Number
+from taxkg_assets.retrieval.tables.table_ranges import Number, can_mean
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
@@ -86,7 +86,7 @@ def _is_pinned(question: Question, header: Header) -> bool:
     if any(header.facets.get(facet, frozenset()) & values for facet, values in question.facets.items()):
         return True
     numbers = [*question.numbers, *(Number(float(year)) for year in question.years)]
-    return any(found.holds(number) for found, _ in header.ranges for number in numbers)
+    return any(can_mean(number, found, nouns) for found, nouns in header.ranges for number in numbers)
 
 
 def _covers_years(question: Question, entry: TableEntry, match: CellMatch) -> bool:

@@ -149,6 +149,15 @@ class TableEntry:
         """Return the column paths that continue the rule of the column before, as "of the amount over" does."""
         return frozenset(path for path in self.headers if continues_rule(innermost_header(path)))
 
+    @cached_property
+    def share_columns(self) -> frozenset[str]:
+        """Return the column paths whose first cell prints a percent sign, which tables leave out below it."""
+        first: dict[str, str] = {}
+        for row_ix in sorted(self.by_row):
+            for cell in self.by_row[row_ix]:
+                first.setdefault(cell["col_path"], cell["text"])
+        return frozenset(path for path, text in first.items() if text.rstrip().endswith("%"))
+
     def is_nearby(self, word: str, cell: CellRecord) -> bool:
         """Return whether another cell in the same row contains a word.
 

@@ -12,26 +12,34 @@ from functools import cached_property
 from itertools import pairwise
 
 from taxkg_assets.records import CellRecord
-from taxkg_assets.retrieval.tables.table_question import find_facets, find_form_numbers, find_words
+from taxkg_assets.retrieval.tables.table_question import (
+    find_facets,
+    find_form_numbers,
+    find_months_between,
+    find_words,
+)
 from taxkg_assets.retrieval.tables.table_ranges import Range, find_ranges, join_ends
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 from taxkg_assets.rules.models.tables import load_tables
 
 SEPARATOR = " > "
+_TO_FILL_IN = re.compile(r"[\s$%.]*")
+"""A cell that is printed for an amount to be entered."""
 _MOST_NAMELESS = 6
 """Words of a cell without a column header, above which it is a text."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """A parsed row or column header: its words, attribute values, and numbers with their nouns."""
+    """A parsed row or column header: its words, attribute values, numbers with their nouns, and months."""
 
     words: frozenset[str]
     facets: Mapping[str, frozenset[str]]
     ranges: tuple[tuple[Range, frozenset[str]], ...]
     own: frozenset[str] = frozenset()
     forms: frozenset[int] = frozenset()
+    months: frozenset[str] = frozenset()
 
     @cached_property
     def years(self) -> tuple[Range, ...]:
@@ -65,6 +73,8 @@ def is_value(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
         cell: Cell of a table.
         row: Cells of its row.
     """
+    if _TO_FILL_IN.fullmatch(cell["text"]):
+        return False
     is_name = any(other is not cell and cell["text"] in other["row_path"].split(SEPARATOR) for other in row)
     if _is_condition(cell, row):
         return False
@@ -101,7 +111,10 @@ def read_column_header(path: str) -> Header:
     """
     pieces = path.split(SEPARATOR)
     ranges = [(found, find_words(" ".join(pieces))) for piece in pieces for found in find_ranges(piece)]
-    return Header(find_words(path), find_facets(path), tuple(ranges), find_words(pieces[-1]), find_form_numbers(path))
+    months, own = find_months_between(path), find_words(pieces[-1])
+    return Header(
+        find_words(path) | months, find_facets(path), tuple(ranges), own, find_form_numbers(path), months=months
+    )
 
 
 def read_row_header(cell: CellRecord, row: Sequence[CellRecord]) -> Header:
@@ -137,11 +150,12 @@ def read_row_header(cell: CellRecord, row: Sequence[CellRecord]) -> Header:
             nouns = find_words(f"{axes[i]} {piece}")
             is_share = "%" in axes[i] and "%" not in piece
             ranges += [(found, nouns | ({"rate"} if is_share else frozenset())) for found in find_ranges(text)]
-    words = find_words(" ".join(pieces))
+    months = find_months_between(cell["row_path"])
+    words = find_words(" ".join(pieces)) | months
     facets = find_facets(cell["row_path"])
     axis_words = find_words(" ".join(axes))
     forms = find_form_numbers(cell["row_path"])
-    return Header(words | axis_words, facets, tuple(ranges), find_words(pieces[-1]), forms)
+    return Header(words | axis_words, facets, tuple(ranges), find_words(pieces[-1]), forms, months=months)
 
 
 def _names_by_figure(cell: CellRecord) -> bool:

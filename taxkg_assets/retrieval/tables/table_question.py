@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.router import find_lay_terms
+from taxkg_assets.retrieval.tables.number_words import write_digits
 from taxkg_assets.retrieval.tables.table_ranges import Number, find_numbers
 from taxkg_assets.rules.models.router import load_router
 from taxkg_assets.rules.models.table_lookup import Household, load_table_lookup
@@ -28,6 +29,10 @@ _MONTH_NAMES = (
     "December",
 )  # fmt: skip
 _WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
+_MONTH = "|".join(rf"{name[:3]}t?\.?|{name}" for name in _MONTH_NAMES)
+_MONTH_RANGE = re.compile(
+    rf"(?i)\b(?P<first>{_MONTH})(?:\s+\d{{1,2}})?\s*(?:-|–|—|to|through|thru|until)\s*(?P<last>{_MONTH})(?![a-z])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,28 @@ def find_words(text: str) -> frozenset[str]:
     """
     words = (canonical(_KEYED.sub("", term)) for term in find_terms(text) if any(letter.isalpha() for letter in term))
     dates = tuple(_DATE.finditer(text))
-    months = (_month_words()[int(date[1]) - 1] for date in dates if 0 < int(date[1]) <= len(_MONTH_NAMES))
+    months = [_month_words()[int(date[1]) - 1] for date in dates if 0 < int(date[1]) <= len(_MONTH_NAMES)]
+    if any(rule.pattern.search(text) for rule in load_table_lookup().may):
+        months.append(_month_words()[4])
     return frozenset((*words, *(date[0] for date in dates), *months))
+
+
+@lru_cache(maxsize=50_000)
+def find_months_between(text: str) -> frozenset[str]:
+    """Find the months that a header of dates covers: May in "April 1–June 30".
+
+    Args:
+        text: Header.
+
+    Returns:
+        Months as words of questions.
+    """
+    ends = ((_read_month(match["first"]), _read_month(match["last"])) for match in _MONTH_RANGE.finditer(text))
+    return frozenset(_month_words()[month] for first, last in ends for month in range(first, last + 1))
+
+
+def _read_month(name: str) -> int:
+    return next(number for number, month in enumerate(_MONTH_NAMES) if month[:3].lower() == name[:3].lower())
 
 
 def remove_negated(text: str) -> str:
@@ -181,23 +206,27 @@ def read_question(question: str) -> Question:
     for rule in load_table_lookup().facets:
         text = rule.pattern.sub(" ; ", text)
     words = find_words(text) - _noise_words()
-    if any(rule.pattern.search(text) for rule in load_table_lookup().may):
-        words |= {_month_words()[4]}
+    words |= _find_quarters(words)
     for label in load_table_lookup().labels:
         text = label.pattern.sub(" ", text)
     numbers: list[Number] = []
     text = _take_sums(text, numbers)
     text = _take_counts(text, numbers)
     years = []
-    for match, number in find_numbers(_with_digits(text)):
-        if match[0].strip().isdigit() and len(match["whole"]) == 4 and 1990 <= number.value <= 2060:
+    digits = write_digits(text)
+    for match, number in find_numbers(digits):
+        is_year = len(match["whole"]) == 4 and text[match.start() : match.end()].strip().isdigit()
+        if is_year and 1990 <= number.value <= 2060:
             years.append(int(number.value))
         else:
-            digits = _with_digits(text)
             beyond = _find_side(digits[: match.start()])
             is_word = not any(map(str.isdigit, text[match.start() : match.end()]))
             nouns = _nouns(digits, *match.span())
             numbers.append(replace(number, nouns=nouns, beyond=beyond, is_word=is_word))
+    month = canonical(stem("month"))
+    for number, name in enumerate(_month_words(), start=1):
+        if name in words:
+            numbers.append(Number(float(number), nouns=((month, 0.0),), is_word=True, is_month=True))
     if years:
         # "tax year 2031" is covered by the number.
         words -= frozenset({stem("year")})
@@ -213,6 +242,15 @@ def read_question(question: str) -> Question:
         states=find_states(question),
         denied=find_negated_words(question) & words,
     )
+
+
+def _find_quarters(words: frozenset[str]) -> frozenset[str]:
+    """Return the number of the quarter of each month of a question that is about quarters: second for May."""
+    if stem("quarter") not in words:
+        return frozenset()
+    ordinals = ("first", "second", "third", "fourth")
+    months = (number for number, month in enumerate(_month_words()) if month in words)
+    return frozenset(canonical(stem(ordinals[number // 3])) for number in months)
 
 
 def _find_side(before: str) -> int:
@@ -250,16 +288,6 @@ def _take_counts(text: str, numbers: list[Number]) -> str:
 def _count(word: str) -> float:
     known = load_table_lookup().number_words
     return float(known[word.lower()]) if word.lower() in known else float(word)
-
-
-@cache
-def _number_word() -> re.Pattern[str]:
-    return re.compile(r"(?i)\b(" + "|".join(load_table_lookup().number_words) + r")\b(?!\s+(?:of|or)\b)")
-
-
-def _with_digits(text: str) -> str:
-    """Write number words as digits, each as long as the word."""
-    return _number_word().sub(lambda match: f"{_count(match[0]):.0f}".rjust(len(match[0])), text)
 
 
 def _nouns(text: str, start: int, end: int) -> tuple[tuple[str, float], ...]:

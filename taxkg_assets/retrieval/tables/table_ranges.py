@@ -60,7 +60,11 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a question, with the surrounding words that say what it counts and their distances."""
+    """A number in a question, with the surrounding words that say what it counts and their distances.
+
+    Attributes:
+        is_month: It is the number of a month that the question names; only headers that number months mean it.
+    """
 
     value: float
     is_percent: bool = False
@@ -69,11 +73,23 @@ class Number:
     beyond: int = 0
     is_word: bool = False
     may_name: bool = False
+    is_month: bool = False
 
     @property
     def is_count(self) -> bool:
         """Return whether the number counts something, such as years, persons or miles."""
         return not (self.is_percent or self.is_money or self.value % 1) and self.value <= MOST_COUNTED
+
+
+def can_mean(number: Number, found: Range, nouns: frozenset[str]) -> bool:
+    """Return whether a header may mean a number: it contains it, and the number of a month counts months there.
+
+    Args:
+        number: Number of a question.
+        found: Range of the header.
+        nouns: Words that say what the range counts.
+    """
+    return found.holds(number) and (not number.is_month or any(noun in nouns for noun, _ in number.nouns))
 
 
 def read_amount(text: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,9 +10,10 @@ from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.tables.table_entry import TableEntry
 from taxkg_assets.retrieval.tables.table_headers import Header
 from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
-from taxkg_assets.retrieval.tables.table_ranges import Number, Range
+from taxkg_assets.retrieval.tables.table_ranges import Number, Range, can_mean
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
+_BARE_NUMBER = re.compile(r"\s*[\d.]+\s*")
 _YEAR = "year"
 """Search term of years."""
 
@@ -104,12 +106,15 @@ def score_cell(question: Question, entry: TableEntry, cell: CellRecord, *, rarit
         got += weights.form * share
         spoken, said = spoken + weights.form, said + weights.form * share
     if question.wants_share:
-        is_share = _is_share(cell)
+        is_share = _is_share(cell, entry)
         is_named |= is_share
         against += 0.0 if is_share else weights.other_unit
     # The other states of a list say nothing against the one in question.
     is_list = bool(question.states) and not find_states(cell["row_path"]).isdisjoint(question.states)
     own = column.own if is_list else (row.own - entry.common_words) | column.own
+    for header in (row, column):
+        if not header.months.isdisjoint(question.words):  # the ends of a range say nothing against a month within it
+            own -= header.months
     unasked = sum(rarity.get(word, 0.0) for word in own - question.words - question.lay_words)
     score = got / total if total else 0.0
     if said < weights.least_words * spoken:
@@ -136,8 +141,10 @@ def _score_other_cases(
     return float(against + weights.continuation * (cell["col_path"] in entry.continued))
 
 
-def _is_share(cell: CellRecord) -> bool:
-    """Return whether a cell is a share: by its own words, or by those over it."""
+def _is_share(cell: CellRecord, entry: TableEntry) -> bool:
+    """Return whether a cell is a share: by its own words, by those over it, or as a number under a share."""
+    if cell["col_path"] in entry.share_columns and _BARE_NUMBER.fullmatch(cell["text"]):
+        return True
     return any(rule.pattern.search(f"{cell['col_path']} {cell['text']}") for rule in load_table_lookup().shares)
 
 
@@ -212,7 +219,7 @@ def _is_outside_columns(number: Number, entry: TableEntry, cell: CellRecord) -> 
 def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
     """Score how well a number matches a header's number: it must be within it, and should count the same thing."""
     weights = load_table_lookup().weights
-    if not found.holds(number):
+    if not can_mean(number, found, nouns):
         return 0.0
     return _fit_within(number, found, nouns) * (weights.open_range if found.is_open else 1.0)
 

@@ -185,6 +185,8 @@ class TableLookup(Family):
     """Content of `rules/table_lookup.yaml`."""
 
     number_words: dict[str, int]
+    number_scales: dict[str, int]
+    number_parts: dict[str, float]
     families: tuple[tuple[str, ...], ...]
     noise: tuple[str, ...]
     weights: Weights

@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
-PRINTED = ["harbor", "ledger", "deduction", "amortization", "lodging", "vested"]
+PRINTED = ["harbor", "ledger", "deduction", "amortization", "lodging", "vested", "harpoone"]
 WHOLE = {"harbor", "ledger", "deduction", "lodging", "vested", "lodger", "harpoon"}
 
 
@@ -56,6 +56,7 @@ def test_a_misspelled_word_is_corrected(vocabulary: Vocabulary, typed: str, corr
         "unvested shares",  # the first letters turn the meaning around
         "do I owe Ledgr money",  # a name within a sentence
         "legr",  # too short to tell
+        "lodgers and harpoons",  # forms of such words
         "harpoonist",  # no printed word is near
         "harbors and ledgers",  # other endings of printed words
         "box 1b of form 2077-ZED, 12-3456789",

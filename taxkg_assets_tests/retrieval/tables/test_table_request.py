@@ -82,6 +82,23 @@ LIMITS = _table(
     "limit:1", "Limit of Berths", ["Year", "Limit", "Limit if age 50 or older"],
     [["2031 through 2033", "$5", "$6"], ["2034 through 2036", "$7", "$8"]],
 )  # fmt: skip
+SEASONS = _table(
+    "season:1", "When To Pay the Berth Levy", ["If the boat first moors:", "Pay by"],
+    [["Before March 1", "March 15"], ["March 1–May 31", "June 15"], ["June 1–Sept. 30", "Oct. 15"]],
+)  # fmt: skip
+RENEWALS = _table(
+    "renewal:1", "Share of the Hull", ["Year", "Month moored > 1", "Month moored > 5", "Month moored > 8"],
+    [["1", "3.5%", "2.5%", "1.5%"], ["2", "4.5", "4.4", "4.3"], ["8", "", "5.1", "5.2"]],
+)  # fmt: skip
+TERMS = [
+    _table(
+        f"term:{number}", f"Hull Shares, Mid-Quarter Rule, Moored in {name} Quarter", ["Year", "Share"], [["1", share]]
+    )
+    for number, (name, share) in enumerate([("First", "35%"), ("Second", "25%"), ("Third", "15%")])
+]
+TO_FILL_IN = _table(
+    "sheet:2", "Penalty Worksheet of Days in July", ["Line", "July", "August"], [["7", "$", "$"], ["8", "3", "4"]],
+)  # fmt: skip
 STATUSES = _table(
     "levy:1", "Berth Levy", ["IF your filing status is ...", "Levy"],
     [["Single", "$11"], ["Married filing jointly or Qualifying surviving spouse", "$19"]],
@@ -114,15 +131,26 @@ def _catalogue(*tables: dict[str, Any]) -> TableCatalogue:
         ("insured by a club, value 700, what duty", COVERED, "half of the duty"),
         ("limit of berths in 2035 at age 52", LIMITS, "$8"),
         ("limit of berths in 2035, i am 30 years old", LIMITS, "$7"),
+        ("boat first moors in may, pay the levy by when", SEASONS, "June 15"),
+        ("boat first moors in july, pay the levy by when", SEASONS, "Oct. 15"),
+        ("share of the hull in year 2, moored in august, percent", RENEWALS, "4.3"),
+        ("rate for cargo with a value of forty-five thousand", BRACKETS, "8%"),
+        ("penalty worksheet, days in july", TO_FILL_IN, "3"),
     ],
 )
 def test_what_people_say_finds_the_cell(question: str, table: dict[str, Any], value: str) -> None:
-    """A month in a header of dates, a form by its bare number, a number in the words of a row.
+    """A month in a header of dates, between its ends or by its number, a form by its bare number, a number in words.
 
     One state of a list, a code by what it means, the bracket that closes on both sides, the year of a row, and the
     column for all other ages.
     """
     assert _ask(question, table)[0][0].value == value
+
+
+def test_a_month_names_its_quarter() -> None:
+    assert _ask("mid quarter rule, moored in may, share of the hull", *TERMS)[1][0].score == max(
+        found[0].score for found in _ask("mid quarter rule, moored in may, share of the hull", *TERMS)
+    )
 
 
 def test_a_household_counts_its_people() -> None:

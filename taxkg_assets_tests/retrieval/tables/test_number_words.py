@@ -1,0 +1,33 @@
+"""Numbers in words, as people say them."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxkg_assets.retrieval.tables.number_words import write_digits
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("half a million", "500000"),
+        ("a quarter of a million", "250000"),
+        ("two hundred thirty-five thousand", "235000"),
+        ("one hundred and five", "105"),
+        ("a thousand", "1000"),
+        ("15 grand", "15000"),
+        ("1.5 million", "1500000"),
+        ("$3 million", "$3000000"),
+        ("twenty-one", "21"),
+    ],
+)
+def test_a_number_in_words_becomes_digits(said: str, value: str) -> None:
+    assert write_digits(f"I made {said} there").split()[2:-1][-1] == value
+    assert len(write_digits(said)) == len(said)
+
+
+@pytest.mark.parametrize(
+    "text", ["one of the boats", "half of them", "a boat, 20,500 feet", "line 5 and 12%", "the millions", "2031"]
+)
+def test_what_is_no_number_in_words_stays(text: str) -> None:
+    assert write_digits(text) == text
