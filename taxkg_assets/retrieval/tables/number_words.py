@@ -17,9 +17,25 @@ def write_digits(text: str) -> str:
         text: Words of a user.
 
     Returns:
-        Text of the same length: "half a million" becomes "        500000".
+        Text of the same length: "half a million" becomes "        500000", "third year" "    3 year".
     """
+    ordinals = load_table_lookup().ordinals
+    text = _ordinal().sub(lambda match: f"{ordinals[match[0].lower()]}".rjust(len(match[0])), text)
     return _number_phrase().sub(_write_phrase, text)
+
+
+def remove_ordinals(text: str) -> str:
+    """Remove the ordinals of years, which are read as numbers: "third year".
+
+    Args:
+        text: Words of a user.
+    """
+    return _ordinal().sub(" ", text)
+
+
+@cache
+def _ordinal() -> re.Pattern[str]:
+    return re.compile(rf"(?i)\b(?:{'|'.join(load_table_lookup().ordinals)})(?=\s+years?\b)")
 
 
 def _write_phrase(match: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.router import find_lay_terms
-from taxkg_assets.retrieval.tables.number_words import write_digits
+from taxkg_assets.retrieval.tables.number_words import remove_ordinals, write_digits
 from taxkg_assets.retrieval.tables.table_ranges import Number, find_numbers
 from taxkg_assets.rules.models.router import load_router
 from taxkg_assets.rules.models.table_lookup import Household, load_table_lookup
@@ -170,6 +170,17 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
     return {facet: frozenset(values) for facet, values in facets.items()}
 
 
+def is_for_other_case(text: str, question: str) -> bool:
+    """Return whether a text names filing statuses or periods, and none of those that a question names.
+
+    Args:
+        text: Row of a table, or item of a list.
+        question: Words of the user.
+    """
+    wanted, named = find_facets(question), find_facets(text)
+    return any(facet in named and named[facet].isdisjoint(values) for facet, values in wanted.items())
+
+
 @lru_cache(maxsize=20_000)
 def find_states(text: str) -> frozenset[str]:
     """Find the states whose full names are in a text.
@@ -205,7 +216,7 @@ def read_question(question: str) -> Question:
     facets = find_facets(text)
     for rule in load_table_lookup().facets:
         text = rule.pattern.sub(" ; ", text)
-    words = find_words(text) - _noise_words()
+    words = find_words(remove_ordinals(text)) - _noise_words()
     words |= _find_quarters(words)
     for label in load_table_lookup().labels:
         text = label.pattern.sub(" ", text)

@@ -115,13 +115,18 @@ def score_cell(question: Question, entry: TableEntry, cell: CellRecord, *, rarit
     for header in (row, column):
         if not header.months.isdisjoint(question.words):  # the ends of a range say nothing against a month within it
             own -= header.months
-    unasked = sum(rarity.get(word, 0.0) for word in own - question.words - question.lay_words)
     score = got / total if total else 0.0
     if said < weights.least_words * spoken:
         score *= said / (weights.least_words * spoken)
-    unasked_share = unasked / (1 + sum(rarity.get(word, 0.0) for word in own))
+    unasked_share = _score_unasked(own, question, rarity)
     assumes_status = STATUS in row.facets and STATUS not in question.facets
     return CellWeights(score, against, unasked_share, is_named, assumes_status)
+
+
+def _score_unasked(words: frozenset[str], question: Question, rarity: Mapping[str, float]) -> float:
+    """Return the share of some words, by their rarity, that a question does not contain."""
+    unasked = sum(rarity.get(word, 0.0) for word in words - question.words - question.lay_words)
+    return unasked / (1 + sum(rarity.get(word, 0.0) for word in words))
 
 
 def _score_other_cases(

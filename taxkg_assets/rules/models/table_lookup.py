@@ -187,6 +187,7 @@ class TableLookup(Family):
     number_words: dict[str, int]
     number_scales: dict[str, int]
     number_parts: dict[str, float]
+    ordinals: dict[str, int]
     families: tuple[tuple[str, ...], ...]
     noise: tuple[str, ...]
     weights: Weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.retrieval.tables.number_words import write_digits
+from taxkg_assets.retrieval.tables.number_words import remove_ordinals, write_digits
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,23 @@ def test_a_number_in_words_becomes_digits(said: str, value: str) -> None:
     assert len(write_digits(said)) == len(said)
 
 
+@pytest.mark.parametrize(("said", "value"), [("third year", "3"), ("the first years", "1")])
+def test_the_ordinal_of_a_year_is_its_number(said: str, value: str) -> None:
+    assert value in write_digits(said).split()
+    assert not {"first", "third"} & set(remove_ordinals(said).split())
+
+
 @pytest.mark.parametrize(
-    "text", ["one of the boats", "half of them", "a boat, 20,500 feet", "line 5 and 12%", "the millions", "2031"]
+    "text",
+    [
+        "third quarter",
+        "one of the boats",
+        "half of them",
+        "a boat, 20,500 feet",
+        "line 5 and 12%",
+        "the millions",
+        "2031",
+    ],
 )
 def test_what_is_no_number_in_words_stays(text: str) -> None:
     assert write_digits(text) == text

@@ -13,7 +13,7 @@ from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Candidate, Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses
-from taxkg_assets.retrieval.tables.table_question import find_form_numbers, find_words
+from taxkg_assets.retrieval.tables.table_question import find_form_numbers, find_words, is_for_other_case
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
 from tools.rule_switch import every_rule
 
@@ -134,6 +134,7 @@ def _catalogue(*tables: dict[str, Any]) -> TableCatalogue:
         ("boat first moors in may, pay the levy by when", SEASONS, "June 15"),
         ("boat first moors in july, pay the levy by when", SEASONS, "Oct. 15"),
         ("share of the hull in year 2, moored in august, percent", RENEWALS, "4.3"),
+        ("share of the hull in the second year, moored in may, percent", RENEWALS, "4.4"),
         ("rate for cargo with a value of forty-five thousand", BRACKETS, "8%"),
         ("penalty worksheet, days in july", TO_FILL_IN, "3"),
     ],
@@ -145,6 +146,18 @@ def test_what_people_say_finds_the_cell(question: str, table: dict[str, Any], va
     column for all other ages.
     """
     assert _ask(question, table)[0][0].value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "is_other"),
+    [
+        ("married filing separately | no berth", True),
+        ("single or married filing separately | one berth", False),
+        ("any boat | two berths", False),
+    ],
+)
+def test_a_row_for_another_filing_status_is_for_another_case(text: str, is_other: bool) -> None:
+    assert is_for_other_case(text, "how many berths for a single owner") is is_other
 
 
 def test_a_month_names_its_quarter() -> None:
