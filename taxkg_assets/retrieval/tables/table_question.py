@@ -235,9 +235,9 @@ def read_question(question: str) -> Question:
             nouns = _nouns(digits, *match.span())
             numbers.append(replace(number, nouns=nouns, beyond=beyond, is_word=is_word))
     month = canonical(stem("month"))
-    for number, name in enumerate(_month_words(), start=1):
+    for place, name in enumerate(_month_words(), start=1):
         if name in words:
-            numbers.append(Number(float(number), nouns=((month, 0.0),), is_word=True, is_month=True))
+            numbers.append(Number(float(place), nouns=((month, 0.0),), is_word=True, is_month=True))
     if years:
         # "tax year 2031" is covered by the number.
         words -= frozenset({stem("year")})
