@@ -99,5 +99,5 @@ def find_evidence(
         question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows
     )
     if evidence["foreign_place"] and find_listed_places(searcher, question, ranking).issuperset(ranking.route.places):
-        evidence["foreign_place"] = 0.0  # where to mail a federal form is no question for the law of a state
+        evidence["foreign_place"] = 0.0  # a federal form is mailed to an address that depends on the state
     return evidence

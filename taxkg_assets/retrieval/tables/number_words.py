@@ -29,6 +29,9 @@ def remove_ordinals(text: str) -> str:
 
     Args:
         text: Words of a user.
+
+    Returns:
+        The rest of the text.
     """
     return _ordinal().sub(" ", text)
 

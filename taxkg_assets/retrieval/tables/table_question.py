@@ -13,6 +13,7 @@ from taxkg_assets.retrieval.tables.number_words import remove_ordinals, write_di
 from taxkg_assets.retrieval.tables.table_ranges import Number, find_numbers
 from taxkg_assets.rules.models.router import load_router
 from taxkg_assets.rules.models.table_lookup import Household, load_table_lookup
+from taxkg_assets.rules.months import MONTHS
 
 _CLAUSE_END = re.compile(r"[,;:?!]|\.(?:\s|$)| - |—")
 _KEYED = re.compile(r"^(?:box|line)_(?=\d+[a-z])")
@@ -100,12 +101,10 @@ def find_months_between(text: str) -> frozenset[str]:
     Returns:
         Months as words of questions.
     """
-    ends = ((_read_month(match["first"]), _read_month(match["last"])) for match in _MONTH_RANGE.finditer(text))
+    ends = (
+        [MONTHS.index(match[end][:3].lower()) for end in ("first", "last")] for match in _MONTH_RANGE.finditer(text)
+    )
     return frozenset(_month_words()[month] for first, last in ends for month in range(first, last + 1))
-
-
-def _read_month(name: str) -> int:
-    return next(number for number, month in enumerate(_MONTH_NAMES) if month[:3].lower() == name[:3].lower())
 
 
 def remove_negated(text: str) -> str:
