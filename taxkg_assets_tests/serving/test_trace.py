@@ -26,7 +26,7 @@ def _release() -> Any:
             "evidence": "Enter here",
             "document_id": source,
         }
-        row |= {"page": 1, "bbox": None, "is_same_year": True, "agreement": "one_side", "problem": ""}
+        row |= {"page": 1, "start": 0, "bbox": None, "is_same_year": True, "agreement": "one_side", "problem": ""}
         for end, form in (("source", source), ("target", target)):
             names = {"document_id": form, "form": form, "part": "", "key": "line_7", "column": "", "code": ""}
             row |= {f"{end}_{name}": value for name, value in names.items()}
