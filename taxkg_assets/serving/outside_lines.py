@@ -44,23 +44,23 @@ class OutsideLine:
     headings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def find_outside_lines(released: Released, query: str, *, with_held: bool = False) -> list[OutsideLine]:
+def find_outside_lines(released: Released, query: str, *, with_contained: bool = False) -> list[OutsideLine]:
     """Find the lines that a query may mean on forms that the library does not contain.
 
     Args:
         released: The release to read.
         query: Form and key: Schedule C 31, 2441 line 26, Schedule K (Form 1065) 3c.
-        with_held: Whether to find also lines that statements name on forms of the library that do not print them.
+        with_contained: Whether to find also lines that statements name on forms of the library that do not print them.
 
     Returns:
         One line for each form with such a name of which documents state something; several if the query names a
         schedule without its form.
     """
     ends = _list_ends(released)
-    held = [] if not with_held else released.table("lines")["form"].unique().to_list()
+    contained = [] if not with_contained else released.table("lines")["form"].unique().to_list()
     schedule, parent = _SCHEDULE.search(query), _PARENT.search(query)
     stated = [f"Schedule {schedule[1].upper()} (Form {parent['parent']})"] if schedule and parent else []
-    named = _read_forms(query, sorted({*_list_forms(released, ends), *held, *stated}))
+    named = _read_forms(query, sorted({*_list_forms(released, ends), *contained, *stated}))
     for same_length in named:
         found = [line for form, rest in same_length for line in _find_on(form, rest, ends, released)]
         if found:
@@ -74,6 +74,9 @@ def name_outside_forms(released: Released, query: str) -> list[str]:
     Args:
         released: The release to read.
         query: Form and key.
+
+    Returns:
+        Names of the forms; empty if the query names none of them.
     """
     named = _read_forms(query, _list_forms(released, _list_ends(released)))
     return [form for form, _ in named[0]] if named else []
@@ -152,9 +155,9 @@ def _list_ends(released: Released) -> pl.DataFrame:
 def _list_forms(released: Released, ends: pl.DataFrame) -> list[str]:
     """List the forms that statements or titles of instructions name."""
     booklets = released.table("documents").filter(pl.col("doc_type") == _BOOKLET)["form"].drop_nulls()
-    held = {*released.table("lines")["form"].unique()}
+    contained = {*released.table("lines")["form"].unique()}
     named = {*ends["form"].unique(), *(form for forms in booklets for form in split_forms(forms))}
-    return sorted(named - held - {""})
+    return sorted(named - contained - {""})
 
 
 def _read_forms(query: str, forms: Sequence[str]) -> list[list[tuple[str, str]]]:

@@ -99,7 +99,7 @@ def _split_code(query: str) -> tuple[str, str]:
 
 def _find_outside(flows: pl.DataFrame, query: str, released: Released) -> Trace | None:
     """Find a line that no form of the library prints among the ends of flows; None where no statement names it."""
-    lines = find_outside_lines(released, query, with_held=True)
+    lines = find_outside_lines(released, query, with_contained=True)
     ends = {
         (row[f"{end}_form"], row[f"{end}_key"]) for end in ("source", "target") for row in flows.iter_rows(named=True)
     }
