@@ -206,6 +206,7 @@ def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year: bool
         newest = {step.form: step.document_id for step in sorted(of_year, key=_age)}
         of_year = [step for step in of_year if step.document_id == newest[step.form]]
     outside = [step for step in steps if not step.document_id]
+    outside = [step for step in outside if step.statement.is_same_year] or outside
     alone = [step for step in outside if not any(_is_copy(step, other) for other in known)]
     for step in [*of_year, *alone]:
         stated = step.statement
@@ -215,8 +216,9 @@ def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year: bool
         evidence = escape(f"“{stated.evidence}” ({where})")
         branch = tree.add(f"{name}  {escape(step.label)}\n[dim]{evidence}[/]")
         _grow(branch, step.steps, end=end, is_any_year=not step.document_id)
-    if len(of_year) < len(known):
-        others = dict.fromkeys(f"{step.form} ({step.revision})" for step in known if step not in of_year)
+    hidden = [step for step in steps if step not in of_year and step not in outside]
+    if hidden:
+        others = dict.fromkeys(f"{step.form} ({step.revision})" if step.revision else step.form for step in hidden)
         tree.add(f"[dim]in other years: {escape(', '.join(others))} (--json shows them)[/]")
 
 
@@ -236,6 +238,6 @@ def _note(step: TraceStep, end: str) -> list[str]:
     reasons = [part.removeprefix(f"{end}: ") for part in stated.problem.split("; ") if part.startswith(end)]
     return [
         *(f"the trace ends here: {reason}" for reason in reasons),
-        *([] if stated.is_same_year else ["of the nearest revision"]),
+        *([] if stated.is_same_year else ["of the nearest revision" if step.document_id else "of another year"]),
         *([_AGREEMENTS[stated.agreement]] if stated.agreement in _AGREEMENTS else []),
     ]
