@@ -67,7 +67,7 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
             return [read_outside_line(released, choose_outside_line(outside))]
         if named := name_outside_forms(released, query):
             raise LineNotFoundError(
-                f"The library does not contain {' or '.join(named)}, and its documents explain no line {query!r}, nor "
+                f"The library does not contain {', '.join(named)}, and its documents explain no line {query!r}, nor "
                 "state where its amount comes from or goes."
             ) from None
         raise
@@ -120,7 +120,15 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         LineNotFoundError: There is no such form or revision.
     """
     lines = _lines_of(released)
-    form, rest = _read_form(words, lines)
+    try:
+        form, rest = _read_form(words, lines)
+    except FormNotFoundError:
+        if absent := name_outside_forms(released, " ".join(words)):
+            raise LineNotFoundError(
+                f"The library does not contain {', '.join(absent)}, but its documents explain single lines: look one "
+                "up with `taxkg line FORM KEY`."
+            ) from None
+        raise
     rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
     if rest and (revision or not _REVISION.match(rest)):
         raise LineNotFoundError(f"{rest!r} is not part of the name {form}. Choose a revision with `--revision`.")

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.serving.lines import LineNotFoundError, find_lines
+from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines
 from taxkg_assets.serving.trace import trace
 from taxkg_assets_tests.serving.test_lines import Released
 
@@ -118,3 +118,8 @@ def test_a_trace_begins_at_a_schedule_without_its_form_and_joins_parts() -> None
     ]
     both = trace(_release(), ["2070", "4"])
     assert (both.part, [step.form for step in both.into]) == ("II", ["2040", "2060"])
+
+
+def test_the_form_itself_is_absent_and_its_lines_can_be_looked_up() -> None:
+    with pytest.raises(LineNotFoundError, match=r"does not contain 2070, .* `taxkg line FORM KEY`"):
+        find_form(_release(), ["Form", "2070"])
