@@ -193,6 +193,12 @@ def print_trace(traced: Trace, *, out: Console) -> None:
         tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
         _grow(tree, steps, end=end, is_any_year=not traced.document_id)
         out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states it", highlight=False)
+    if traced.named_by:
+        out.print(f"Lines that name {escape(traced.form)}, but no line of it:", highlight=False)
+    for row in traced.named_by:
+        part = f" Part {row.part}" if row.part else ""
+        name = f"{row.form} ({row.revision}){part} {row.key.replace('_', ' ')}"
+        out.print(f"  {escape(name)}  {escape(row.label)}", highlight=False)
 
 
 def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year: bool) -> None:

@@ -229,6 +229,17 @@ class TraceStep(_Row):
     steps: list[TraceStep] = Field(description="further steps; empty for a line that occurs earlier in the trace")
 
 
+class NamingLine(_Row):
+    """A line whose label says that its amount is from a form, without saying from which line."""
+
+    document_id: str = Field(description="document id of the line's form")
+    form: str = Field(description="form or schedule of the line")
+    revision: str = Field(description="revision, YYYY-MM or YYYY")
+    part: str = Field(description="part of the form; may be empty")
+    key: str = Field(description="line, box or column")
+    label: str = Field(description="printed label of the line")
+
+
 class Trace(_Row):
     """The lines that the amount of a line goes to and comes from."""
 
@@ -243,6 +254,10 @@ class Trace(_Row):
     label: str = Field(description="printed label of the line; may be empty")
     into: list[TraceStep] = Field(description="steps to the destinations of the amount")
     out_of: list[TraceStep] = Field(description="steps to the sources of the amount")
+    named_by: list[NamingLine] = Field(
+        default=[],
+        description="lines of other forms that name the form, but no line of it; empty if a step is on another form",
+    )
 
 
 class RowValue(BaseModel):

@@ -12,6 +12,7 @@ import polars as pl
 
 from taxkg_assets.graph.lookup import order_of_key
 from taxkg_assets.serving.lines import FormNotFoundError, LineNotFoundError, choose_outside_line, find_lines
+from taxkg_assets.serving.naming_lines import find_naming_lines
 from taxkg_assets.serving.outside_lines import find_outside_lines
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.replies import LineRow, Trace, TraceStatement, TraceStep
@@ -64,7 +65,8 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
     start = (line.document_id or line.form, line.part, line.key)
     into = _follow(start, _index(flows, "source", start, code), "target", labels, depth, {start})
     out_of = _follow(start, _index(flows, "target", start, code), "source", labels, depth, {start})
-    return line.model_copy(update={"code": code, "into": into, "out_of": out_of})
+    traced = line.model_copy(update={"code": code, "into": into, "out_of": out_of})
+    return traced.model_copy(update={"named_by": find_naming_lines(released, traced)})
 
 
 def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str, revision: str) -> Trace:
