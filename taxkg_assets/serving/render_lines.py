@@ -212,7 +212,6 @@ def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year: bool
         newest = {step.form: step.document_id for step in sorted(of_year, key=_age)}
         of_year = [step for step in of_year if step.document_id == newest[step.form]]
     outside = [step for step in steps if not step.document_id]
-    outside = [step for step in outside if step.statement.is_same_year] or outside
     alone = [step for step in outside if not any(_is_copy(step, other) for other in known)]
     for step in [*of_year, *alone]:
         stated = step.statement

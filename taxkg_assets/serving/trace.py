@@ -243,10 +243,11 @@ def _follow(
 ) -> list[TraceStep]:
     """Follow all flows of a line in one direction, each other end once, in printed order.
 
-    What the line's own document states comes first.
+    What is stated of the same year comes first, of that what the line's own document states.
     """
     flows: dict[Node, FlowColumns] = {}
-    for row in sorted(index.get(at, ()), key=lambda row: row["document_id"] != at[0]) if depth > 0 else ():
+    rows = sorted(index.get(at, ()), key=lambda row: (not row["is_same_year"], row["document_id"] != at[0]))
+    for row in rows if depth > 0 else ():
         there = _node(row, end)
         if not (there in seen and there == at):
             flows.setdefault(there, row)

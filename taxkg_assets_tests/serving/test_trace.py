@@ -109,3 +109,13 @@ def test_lines_that_name_a_form_without_a_line_end_a_trace_on_it(label: str, is_
     named = trace(released, ["2060", "7"]).named_by
     assert [(row.document_id, row.key) for row in named] == ([("f2070--2031", "line_9")] if is_named else [])
     assert trace(released, ["2040", "7"]).named_by == []
+
+
+def test_a_statement_of_the_same_year_is_shown_before_one_of_the_lines_own_document() -> None:
+    released = _release()
+    first = released.tables["flows"].row(0, named=True)
+    own = first | {"flow_id": "a", "is_same_year": False, "evidence": "Enter it there"}
+    of_year = first | {"flow_id": "b", "document_id": "W-9", "evidence": "Enter it here"}
+    flows = pl.DataFrame([own, of_year], schema=released.tables["flows"].schema)
+    released.tables["flows"] = flows
+    assert [step.statement.evidence for step in trace(released, ["2040", "7"]).into] == ["Enter it here"]
