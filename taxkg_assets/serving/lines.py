@@ -65,9 +65,9 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
         query = " ".join(words)
         if outside := find_outside_lines(released, query):
             return [read_outside_line(released, choose_outside_line(outside))]
-        if named := name_outside_forms(released, query):
+        if absent := name_outside_forms(released, query):
             raise LineNotFoundError(
-                f"The library does not contain {', '.join(named)}, and its documents explain no line {query!r}, nor "
+                f"The library does not contain {', '.join(absent)}, and its documents explain no line {query!r}, nor "
                 "state where its amount comes from or goes."
             ) from None
         raise
