@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -191,14 +193,12 @@ def test_a_form_says_whether_its_totals_use_every_line_once() -> None:
     assert check_totals(both).endswith("add some of the same lines: line 4 and line 16.")
 
 
-def _flow(source: tuple[str, str, str], target: tuple[str, str, str], document_id: str, **own: object) -> FlowRow:
-    ends = {
-        f"{end}_{name}": value
-        for end, line in (("source", source), ("target", target))
-        for name, value in (("document_id", None), *zip(("form", "part", "key"), line, strict=True))
-    }
-    stated = {"relation": "flows_to", "agreement": "one_side", "evidence": "Enter here", "page": 2}
-    return FlowRow(**ends, **stated, document_id=document_id, **own)
+def _flow(source: tuple[str, str, str], target: tuple[str, str, str], document_id: str, **own: str) -> FlowRow:
+    stated: dict[str, Any] = {"relation": "flows_to", "agreement": "one_side", "evidence": "Enter here", "page": 2}
+    for end, line in (("source", source), ("target", target)):
+        stated[f"{end}_document_id"] = None
+        stated |= {f"{end}_{name}": value for name, value in zip(("form", "part", "key"), line, strict=True)}
+    return FlowRow(**stated, document_id=document_id, **own)
 
 
 def test_forms_that_one_statement_names_for_a_line_are_shown_once() -> None:
@@ -215,5 +215,10 @@ def test_forms_that_one_statement_names_for_a_line_are_shown_once() -> None:
 
 
 def test_a_formula_of_one_column_names_it() -> None:
-    total = {"operation": "sum", "operands": ["line_1", "line_2"], "evidence": "Combine lines 1 and 2", "column": "c"}
+    total: dict[str, Any] = {
+        "operation": "sum",
+        "operands": ["line_1", "line_2"],
+        "evidence": "Combine lines 1 and 2",
+        "column": "c",
+    }
     assert formula(FormulaRow(**total, bound="at_least_zero")) == "line 1 + line 2, in column c, at least 0"
