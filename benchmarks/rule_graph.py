@@ -8,7 +8,15 @@ from contextlib import suppress
 import dataframely as dy
 import polars as pl
 
-from benchmarks.lines import FOLDER, also_right, pair_of, same_formula
+from benchmarks.lines import (
+    FOLDER,
+    REST,
+    also_right,
+    find_labeled_passages,
+    pair_of,
+    read_labels,
+    same_formula,
+)
 from taxkg_assets.graph.flows import build_flows
 from taxkg_assets.graph.formulas import build_formulas
 from taxkg_assets.rules.support import Key, name_family
@@ -37,6 +45,7 @@ class LabeledGraph:
         )
         self.sections, self.anchors, self.tables = Sections.cast(sections), Anchors.cast(anchors), Tables.cast(tables)
         self.documents = Documents.cast(released.table("documents"))
+        self.labeled_apart = find_labeled_passages(read_labels("flow_passages"), self.sections)
         self.before = self.score()
 
     def measure(self, key: Key) -> tuple[int, ByFamily]:
@@ -76,10 +85,13 @@ class LabeledGraph:
             documents=self.documents,
             tables=self.tables,
         )
-        pages = {(row["document"], row["page"]) for row in read_development(FOLDER / "flow_pages.jsonl")}
+        splits = {(row["document"], row["page"]): row["split"] for row in read_development(FOLDER / "flow_pages.jsonl")}
+        pages = splits.keys()
         made: dict[tuple[str, int], set[tuple[str, ...]]] = {page: set() for page in pages}
         for row in flows.filter(pl.col("relation") != "computed_from").iter_rows(named=True):
-            if row["source_key"] and row["target_key"] and (page := (row["document_id"], row["page"])) in pages:
+            page = (row["document_id"], row["page"])
+            is_apart = splits.get(page) == REST and (row["document_id"], row["element_id"]) in self.labeled_apart
+            if row["source_key"] and row["target_key"] and page in pages and not is_apart:
                 made[page].add(pair_of(row))
         right: dict[tuple[str, int], set[tuple[str, ...]]] = {page: set() for page in pages}
         score: Score = Counter({name_family(document): 0 for document, _ in pages})

@@ -18,9 +18,11 @@ def frame_digest(frame: pl.DataFrame) -> str:
     Returns:
         Hex digest of 24 digits.
     """
-    kept = frame.select(c for c in frame.columns if not c.endswith("_at"))
+    names = [c for c in frame.columns if not c.endswith("_at")]
+    kept = frame if len(names) == frame.width else frame.select(names)
     hashed = hashlib.sha256(repr(kept.schema).encode())
-    hashed.update(kept.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
+    if kept.height:
+        hashed.update(kept.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
     return hashed.hexdigest()[:24]
 
 

@@ -11,10 +11,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from taxkg_assets.graph.alignment import Link
 from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.line_nodes import node_of
-from taxkg_assets.records import AnchorRecord, DocumentRecord, LineRecord
+from taxkg_assets.graph.schedule_scopes import find_scopes
+from taxkg_assets.records import AnchorRecord, DocumentRecord, LineRecord, iter_records
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.lines import load_lines
 
@@ -23,6 +26,8 @@ _NEAR = 0.8
 _BOOKLET = "filer_instructions"
 _PARENT = re.compile(r" \(Form (.+)\)$")
 _PIECE = re.compile(r"(?P<through>(?i:through|to)\s+)?(?:(?i:lines?)\s+)?(?P<key>\b\d+[a-z]*|\b[a-z]\b)")
+_OF_SCHEDULE = re.compile(r"^Lines? .* of (Schedule (?:[A-Z]{1,3}|\d{1,4})(?:-[A-Z\d]{1,2})?)\b")
+"""Heading that names the schedule of its lines: `Lines 2 through 9 of Schedule B`."""
 _ORDERED = re.compile(r"^(\d+)([a-z]*)$")
 
 
@@ -82,6 +87,38 @@ def find_explanations(
                 for line, counterpart in pairs:
                     if _explains(heading, counterpart, keys):
                         yield Link(node_of(line), heading.anchor_id, relation, confidence)
+
+
+def find_headings(
+    form: str, number: str, anchors: pl.DataFrame, *, documents: Sequence[DocumentRecord], part: str = ""
+) -> Iterator[str]:
+    """Find the headings of instructions that explain a line of a form that the library does not contain.
+
+    Args:
+        form: Form or schedule.
+        number: Number of the line: 31, 15c.
+        anchors: Rows of `anchors` of the instructions.
+        documents: Rows of `documents` for the instructions.
+        part: Part of the form; empty for any.
+
+    Returns:
+        anchor_id of each heading, in the order of the documents.
+    """
+    schedule, _, parent = form.removesuffix(")").partition(" (Form ")
+    scopes = find_scopes(anchors)
+    texts = dict(anchors.select("anchor_id", "heading").iter_rows())
+    books = {row["document_id"]: split_forms(row["form"]) for row in documents}
+    rows = iter_records(anchors, AnchorRecord)
+    for document_id, headings in _read_headings(rows, documents).items():
+        is_own = form in books[document_id]
+        scopes_of_form = {schedule, form} | ({""} if is_own else set())
+        for heading in headings:
+            said = _OF_SCHEDULE.search(texts[heading.anchor_id])
+            scope = said[1] if said is not None else scopes.get(heading.anchor_id, "")
+            is_of_form = scope in scopes_of_form and bool({form, parent} & set(heading.forms))
+            is_of_part = not part or heading.part in (part, "")
+            if is_of_form and is_of_part and any(_covers(span, number) for span in heading.spans):
+                yield heading.anchor_id
 
 
 class _Faces:

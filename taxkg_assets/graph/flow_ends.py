@@ -10,7 +10,7 @@ from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
 from taxkg_assets.graph.places import FACE, RETURN, Place, find_places
-from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.rules.forms import form_pattern, split_forms
 from taxkg_assets.rules.models.flows import load_flows
 
 Row = Mapping[str, Any]
@@ -23,6 +23,8 @@ NO_LINE = "the form has no such line"
 NO_LABEL = "no line of the form has the label"
 """Problem of an end that words name which no line prints."""
 _PARENT = re.compile(r" \(Form (.+)\)$")
+_NUMBERED = re.compile(r"Schedule \d")
+"""Schedules with numbers are those of the return of individuals, which its variants share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ class Lines:
             if row["document_id"] in self._rows:
                 self._revisions[row["form"]].append(row)
         self._names: dict[str, list[str]] = defaultdict(list)
-        for form in sorted(self._revisions):
+        booklets = {form for row in documents for form in split_forms(row["form"] or "")} - {*self._revisions}
+        for form in [*sorted(self._revisions), *sorted(booklets)]:
             self._names[_fold(form)].append(form)
             if _PARENT.search(form):
                 self._names[_fold(_PARENT.sub("", form))].append(form)
@@ -186,14 +189,21 @@ class Lines:
         if not words:
             return about.form
         names = self._names.get(_fold(words), [])
-        if not words.startswith("Schedule") or _PARENT.search(words):
-            return names[0] if names else words
+        stated = _PARENT.search(words)
+        if not words.startswith("Schedule") or stated:
+            parents = self._names.get(_fold(stated[1]), []) if stated else []
+            spelled = f"{_PARENT.sub('', words)} (Form {parents[0]})" if parents else words
+            return names[0] if names else spelled
         own = _PARENT.search(about.form)
         parent = own[1] if own else about.form
         of_parent = f"{words} (Form {parent})"
         if of_parent in (about.form, *names) or re.match(load_flows().returns, parent):
             return of_parent
-        return about.schedules.get(words) or (names[0] if len(names) == 1 else words)
+        named = about.schedules.get(words) or (names[0] if len(names) == 1 else words)
+        return_of_individuals = load_flows().own_return
+        is_numbered = _NUMBERED.match(named) is not None and not _PARENT.search(named)
+        is_of_individuals = re.match(rf"{return_of_individuals}(?![0-9])", parent) is not None
+        return f"{named} (Form {return_of_individuals})" if is_numbered and is_of_individuals else named
 
     def name_schedule(self, words: str, about: About) -> str:
         """Return the full name of a schedule that a booklet explains.

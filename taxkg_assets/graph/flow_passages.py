@@ -33,7 +33,7 @@ from taxkg_assets.graph.flow_statements import (
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
 from taxkg_assets.graph.places import Place, find_places, name_forms, range_keys
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_parents, find_scopes
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, Owners, find_parents
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
@@ -68,7 +68,7 @@ class _Before:
 
 
 def read_passages(
-    passages: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
+    passages: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the passages of instructions and publications that name a line.
 
@@ -77,12 +77,15 @@ def read_passages(
         anchors: Headings that own them.
         papers: Rows of `documents` by document_id.
         known: Lines of all documents.
+        owners: What the passages below each heading are about.
 
     Yields:
         Rows of `flows`.
     """
+    if passages.is_empty():
+        return
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
-    scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
+    scopes, line_keys = owners.scopes, owners.line_keys
     schedules = find_parents(passages, papers, anchors, scopes)
     before = _Before()
     headed = passages.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
@@ -127,21 +130,23 @@ def read_passages(
             yield from list_rows(statement, None, about, known=known, stated=stated, text=passage["text"])
 
 
-def read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
+def read_headings(
+    anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
+) -> Iterator[dict[str, Any]]:
     """Extract flows from booklet headings of lines that name the source of the amount.
 
     Args:
         anchors: Headings.
         papers: Rows of `documents` by document_id.
         known: Lines of all documents.
+        owners: What the passages below each heading are about.
 
     Yields:
         Rows of `flows`.
     """
-    scopes = find_scopes(anchors)
     is_named = pl.col("heading").str.contains(r"(?i)\b(?:from|amounts? (?:shown |reported )?on)\b.*\b(?:line|box)")
     for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
-        scope = scopes.get(row["anchor_id"], "")
+        scope = owners.scopes.get(row["anchor_id"], "")
         paper = papers[row["document_id"]]
         about, _, own = find_subject(row, paper, row["heading"], known, scope=scope, schedules={})
         if own is None or row["perspective"] == "face":

@@ -17,7 +17,7 @@ from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.place_patterns import FORM_NAME
 from taxkg_assets.graph.places import Place, find_places, name_forms
-from taxkg_assets.graph.schedule_scopes import find_line_keys, find_scopes
+from taxkg_assets.graph.schedule_scopes import Owners
 from taxkg_assets.rules.models.flows import load_flows
 
 Row = Mapping[str, Any]
@@ -120,7 +120,7 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_tables(
-    tables: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
+    tables: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the tables of one document.
 
@@ -129,6 +129,7 @@ def read_tables(
         anchors: Headings that own them.
         papers: Rows of `documents` by document_id.
         known: Lines of all documents.
+        owners: What the tables below each heading are about.
 
     Yields:
         Rows of `flows`.
@@ -136,7 +137,7 @@ def read_tables(
     if tables.is_empty():
         return
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
-    scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
+    scopes, line_keys = owners.scopes, owners.line_keys
     headed = tables.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
     item, last = _Item(), None
     for row in headed.iter_rows(named=True):
@@ -265,14 +266,14 @@ def _list_whole(text: str) -> list[Place]:
 
 
 def _find_sources(place: Place, about: About, known: Lines, *, year: int | None) -> Iterator[End]:
-    """Find the lines of a place; a line of an earlier year is none of the nearest revision."""
+    """Find the lines of a place; a line of an earlier year is neither of this year nor one of the nearest revision."""
     place = replace(place, year=year or place.year)
     for form in place.forms:
         for key in place.keys:
             end = known.find(place, about, key=key, form=form)
             if year and (end.line is None or not end.is_same_year):
                 end = _leave_open(end, place, key)
-            yield end
+            yield replace(end, is_same_year=False) if year and year != about.year else end
 
 
 def _read_steps(row: Row) -> Iterator[tuple[FlowStatement, Row, str]]:

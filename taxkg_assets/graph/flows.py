@@ -18,6 +18,7 @@ from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_tables import read_tables, select_tables
 from taxkg_assets.graph.memory import Memory, NoMemory, split_by_document
 from taxkg_assets.graph.places import Place
+from taxkg_assets.graph.schedule_scopes import read_owners
 
 Row = Mapping[str, Any]
 
@@ -112,9 +113,10 @@ def _read_document(
     """Read the statements of one document."""
     papers = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     yield from _read_labels(lines, papers, known)
-    yield from read_headings(anchors, papers, known)
-    yield from read_passages(passages, anchors, papers, known)
-    yield from read_tables(tables, anchors, papers, known)
+    owners = read_owners(anchors)
+    yield from read_headings(anchors, papers, known, owners=owners)
+    yield from read_passages(passages, anchors, papers, known, owners=owners)
+    yield from read_tables(tables, anchors, papers, known, owners=owners)
     yield from _read_formulas(formulas, lines, papers, known)
 
 

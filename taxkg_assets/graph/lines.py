@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 import dataframely as dy
 import polars as pl
@@ -207,8 +208,14 @@ def _label_of(key: str, entries: Sequence[FieldRecord], *, anchor: AnchorRecord 
 
 
 def _count(rows: list[LineRecord]) -> None:
-    """Number the lines of each document in the order of its pages, each page from the top."""
+    """Number the lines of each document by page from the top, and adjacent heads of columns from left to right."""
     rows.sort(key=lambda row: (row["document_id"], row["page"], row["bbox"]["y0_pt"], row["bbox"]["x0_pt"], row["key"]))
+    runs = groupby(rows, key=lambda row: (row["document_id"], row["page"], row["part"], row["kind"] == "column"))
+    rows[:] = [
+        row
+        for (*_, are_columns), run in runs
+        for row in (sorted(run, key=lambda row: row["bbox"]["x0_pt"]) if are_columns else run)
+    ]
     counts: dict[str, int] = {}
     for row in rows:
         row["line_ix"] = counts.get(row["document_id"], 0)

@@ -123,6 +123,31 @@ class _LastLine:
         return self._tops.get(parent, parent or str(row["anchor_id"]))
 
 
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """What the passages below each heading are about.
+
+    Attributes:
+        scopes: What `find_scopes` returns.
+        line_keys: What `find_line_keys` returns.
+    """
+
+    scopes: Mapping[str, str]
+    line_keys: Mapping[str, str]
+
+
+def read_owners(anchors: pl.DataFrame) -> Owners:
+    """Find what the passages below each heading are about, once for all that is read below it.
+
+    Args:
+        anchors: Headings; their ids sort in the order of the document.
+
+    Returns:
+        Schedules and lines by heading.
+    """
+    return Owners(find_scopes(anchors), find_line_keys(anchors))
+
+
 def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     """Determine which schedule or worksheet the lines under each heading of a booklet belong to.
 

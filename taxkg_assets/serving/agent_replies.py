@@ -344,10 +344,11 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
         revision: Revision, its year, or document; may be empty.
 
     Raises:
-        FilterError: There is no such revision. Returning another year's box instead would mislead.
+        FilterError: There is no such revision. Returning another year's box instead would mislead. What documents state
+            about a line of an absent form names its document each time, so it is of every revision.
     """
     for row in rows:
-        if row.document_id == revision or row.revision.startswith(revision):
+        if not row.document_id or row.document_id == revision or row.revision.startswith(revision):
             return row
     raise FilterError(
         f"{rows[0].form} has no revision {revision!r} with this field. Revisions: {list_names(_revisions(rows))}."

@@ -104,9 +104,9 @@ class FlowReply(BaseModel):
 class LineReply(BaseModel):
     """A line, box or column of one revision of a form."""
 
-    document: str = Field(description="document id of the form")
+    document: str = Field(description="document id of the form; empty if the library does not contain it")
     form: str = Field(description="form or schedule")
-    revision: str = Field(description="revision, YYYY-MM or YYYY")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if the library does not contain the form")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line_5a, box_1a, …")
     kind: str = Field(description="box, line, column or step")

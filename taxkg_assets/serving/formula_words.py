@@ -29,5 +29,6 @@ def write_formula(formula: FormulaRow | None) -> str:
     }.get(formula.operation)
     if written is None:
         return f"as stated: {formula.evidence}"
+    column = f", in column {formula.column}" if formula.column else ""
     bound = f", {formula.bound.replace('_', ' ')}" if formula.bound else ""
-    return f"{written}{bound}" + (f", if {formula.condition}" if formula.condition else "")
+    return f"{written}{column}{bound}" + (f", if {formula.condition}" if formula.condition else "")

@@ -33,18 +33,40 @@ def find_explanations(node_ids: Sequence[str], released: Released) -> dict[str, 
     joined = released.table("edges").filter(
         pl.col("source_id").is_in(nodes.implode()) & pl.col("relation").is_in(EXPLAINS)
     )
-    pairs = joined.select("relation", "source_id", "target_id").sort("relation", "source_id", "target_id").rows()
-    documents = sorted({target.partition("#")[0] for _, _, target in pairs})
+    headings: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    ordered = joined.select("relation", "source_id", "target_id").sort("relation", "source_id", "target_id")
+    for relation, source, target in ordered.iter_rows():
+        headings[source].append((target, relation))
+    return read_explanations(headings, released)
+
+
+def read_explanations(
+    headings: Mapping[str, Sequence[tuple[str, str]]], released: Released
+) -> dict[str, list[LineExplanation]]:
+    """Read headings with the passages below them.
+
+    Args:
+        headings: anchor_id and relation of the headings that explain each line, by any name of the line.
+        released: The release to read.
+
+    Returns:
+        Headings by name of the line; a line that no heading explains is left out.
+    """
+    targets = {target for of_line in headings.values() for target, _ in of_line}
+    if not targets:
+        return {}
+    documents = sorted({target.partition("#")[0] for target in targets})
     anchors = {row["anchor_id"]: row for row in released.read_documents("anchors", documents).iter_rows(named=True)}
-    below = _find_passages({target for _, _, target in pairs}, anchors, released=released, documents=documents)
+    below = _find_passages(targets, anchors, released=released, documents=documents)
     explanations: dict[str, list[LineExplanation]] = defaultdict(list)
-    for relation, source, target in pairs:
-        place = anchors.get(target)
-        if place is not None and place["perspective"] != "face":  # a line of an older form explains nothing
-            columns = {name: place[name] for name in _HEADING}
-            explanations[source].append(
-                LineExplanation(node_id=target, relation=relation, **columns, passages=below[target])
-            )
+    for source, of_line in headings.items():
+        for target, relation in of_line:
+            place = anchors.get(target)
+            if place is not None and place["perspective"] != "face":  # a line of an older form explains nothing
+                columns = {name: place[name] for name in _HEADING}
+                explanations[source].append(
+                    LineExplanation(node_id=target, relation=relation, **columns, passages=below[target])
+                )
     return explanations
 
 

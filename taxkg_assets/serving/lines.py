@@ -14,6 +14,12 @@ from taxkg_assets.records import LineRecord, iter_records
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.line_explanations import find_explanations
+from taxkg_assets.serving.outside_lines import (
+    OutsideLine,
+    find_outside_lines,
+    name_outside_forms,
+    read_outside_line,
+)
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.replies import FieldRow, FlowRow, FormulaRow, LineRow
 
@@ -34,6 +40,10 @@ class LineNotFoundError(Exception):
     """No such form, no such line on it, or a release without lines; the message lists what exists."""
 
 
+class FormNotFoundError(LineNotFoundError):
+    """No form of the release has the name."""
+
+
 def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
     """Look up a numbered line in every revision of its form, newest first.
 
@@ -42,13 +52,25 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
         words: Form and key: 8960 5a, Schedule D 7, 8949 Part II 2, 1099-DIV box 1a.
 
     Returns:
-        The line in each revision and part.
+        The line in each revision and part; one row without a document for a line of a form that the release does not
+        contain, if its instructions explain it or documents state where its amount comes from or goes.
 
     Raises:
         LineNotFoundError: The words name no form of the release, or no line of it.
     """
     lines = _lines_of(released)
-    form, rest = _read_form(words, lines)
+    try:
+        form, rest = _read_form(words, lines)
+    except FormNotFoundError:
+        query = " ".join(words)
+        if outside := find_outside_lines(released, query):
+            return [read_outside_line(released, choose_outside_line(outside))]
+        if absent := name_outside_forms(released, query):
+            raise LineNotFoundError(
+                f"The library does not contain {', '.join(absent)}, and its documents explain no line {query!r}, nor "
+                "state where its amount comes from or goes."
+            ) from None
+        raise
     match = _KEY.match(rest)
     mine = lines.filter(pl.col("form") == form)
     keys = ", ".join(mine.sort("revision", "line_ix")["key"].str.replace("^[a-z]+_", "").unique(maintain_order=True))
@@ -68,6 +90,21 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
     return [line.model_copy(update={"explanations": explained.get(node, [])}) for line, node in found]
 
 
+def choose_outside_line(lines: Sequence[OutsideLine]) -> OutsideLine:
+    """Return the only line that a query may mean.
+
+    Args:
+        lines: Lines of different forms, from `find_outside_lines`; at least one.
+
+    Raises:
+        LineNotFoundError: There are several.
+    """
+    if len(lines) == 1:
+        return lines[0]
+    several = ", ".join(line.form for line in lines)
+    raise LineNotFoundError(f"Several forms have such a line: {several}. Name one of them.")
+
+
 def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[LineRow]:
     """List all numbered lines of one revision of a form in printed order.
 
@@ -83,7 +120,15 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         LineNotFoundError: There is no such form or revision.
     """
     lines = _lines_of(released)
-    form, rest = _read_form(words, lines)
+    try:
+        form, rest = _read_form(words, lines)
+    except FormNotFoundError:
+        if absent := name_outside_forms(released, " ".join(words)):
+            raise LineNotFoundError(
+                f"The library does not contain {', '.join(absent)}, but its documents explain single lines: look one "
+                "up with `taxkg line FORM KEY`."
+            ) from None
+        raise
     rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
     if rest and (revision or not _REVISION.match(rest)):
         raise LineNotFoundError(f"{rest!r} is not part of the name {form}. Choose a revision with `--revision`.")
@@ -170,7 +215,7 @@ def _read_form(words: Sequence[str], lines: pl.DataFrame) -> tuple[str, str]:
     if named:
         several = ", ".join(form for form, _ in named)
         raise LineNotFoundError(f"{query!r} matches several forms: {several}. Name one of them.")
-    raise LineNotFoundError(f"No form with lines in this release matches {query!r}. Forms: {list_names(forms)}.")
+    raise FormNotFoundError(f"No form with lines in this release matches {query!r}. Forms: {list_names(forms)}.")
 
 
 def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[Place, FormulaRow]:

@@ -10,8 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from taxkg_assets.serving.replies import FieldRow, FormulaRow, LineRow, Trace, TraceStep
+from taxkg_assets.graph.lookup import order_of_key
+from taxkg_assets.serving.replies import FieldRow, FlowRow, FormulaRow, LineRow, Trace, TraceStep
 from taxkg_assets.serving.trace import name_line
+
+_MOST_PLACES = 4
+"""Places that state a flow, as shown next to it."""
 
 
 def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
@@ -23,21 +27,25 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
     """
     for row in rows:
         part = f"Part {row.part}, " if row.part else ""
-        name = f"{row.form} ({row.revision}) {part}{_key(row)}"
-        out.print(f"[bold]{escape(name)}[/]  {escape(row.label) or '[dim]no label[/]'}", highlight=False)
+        if row.document_id:
+            name = f"{row.form} ({row.revision}) {part}{_key(row)}"
+            out.print(f"[bold]{escape(name)}[/]  {escape(row.label) or '[dim]no label[/]'}", highlight=False)
+        else:
+            name = f"{row.form} {part}{_key(row)}"
+            out.print(f"[bold]{escape(name)}[/]  the library does not contain the form, but states:", highlight=False)
         if row.section:
             out.print(f"  heading: {escape(row.section)}", highlight=False)
-        out.print(f"  [dim]{escape(row.canonical_id)}, {escape(row.document_id)} p. {row.page}[/]", highlight=False)
+        if row.document_id:
+            out.print(f"  [dim]{escape(row.canonical_id)}, {escape(row.document_id)} p. {row.page}[/]", highlight=False)
         if row.history:
             out.print(f"  in older revisions: {escape(', '.join(row.history))}", highlight=False)
         if row.formula is not None:
             out.print(f"  computed: {escape(formula(row.formula))}", highlight=False)
         if row.used_in:
             out.print(f"  used in: {escape(', '.join(row.used_in).replace('_', ' '))}", highlight=False)
-        for flow in row.flows_in:
-            _other_end("from", f"{flow.source_form} {flow.source_key}", flow.document_id, out=out)
-        for flow in row.flows_out:
-            _other_end("to", f"{flow.target_form} {flow.target_key}", flow.document_id, out=out)
+        for direction, end, flows in (("from", "source", row.flows_in), ("to", "target", row.flows_out)):
+            for text in list_other_ends(flows, end):
+                out.print(f"  {direction}: {escape(text)}", highlight=False)
         for heading in row.explanations:
             where = f"{heading.document_id} p. {heading.page}"
             other = ", another revision" if heading.relation != "same_field" else ""
@@ -49,8 +57,37 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
         out.print()
 
 
-def _other_end(direction: str, name: str, document_id: str, *, out: Console) -> None:
-    out.print(f"  {direction}: {escape(name.replace('_', ' '))} [dim]{escape(document_id)}[/]", highlight=False)
+def list_other_ends(flows: Sequence[FlowRow], end: str) -> list[str]:
+    """List the other ends of a line's flows, each once, with the places that state it.
+
+    Forms that the same statements name for one line, such as 1040 and 1040-SR, are one entry.
+
+    Args:
+        flows: Flows to the line, or from it.
+        end: Which end to list, `source` or `target`.
+
+    Returns:
+        One text for each end, those with the most statements first, then by form and number.
+    """
+    stated: dict[tuple[str, str], dict[str, None]] = {}
+    for flow in flows:
+        part, key, code = (getattr(flow, f"{end}_{name}") for name in ("part", "key", "code"))
+        name = f"{f'Part {part} ' if part else ''}{key.replace('_', ' ')}{f' code {code}' if code else ''}".strip()
+        places = stated.setdefault((getattr(flow, f"{end}_form"), name), {})
+        places[f"{flow.document_id} p. {flow.page}"] = None
+    forms: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (form, name), places in stated.items():
+        forms.setdefault((name, tuple(places)), []).append(form)
+    ordered = sorted(forms.items(), key=lambda row: (-len(row[0][1]), min(row[1]), order_of_key(row[0][0])))
+    return [_join_end(name, places, own) for (name, places), own in ordered]
+
+
+def _join_end(name: str, places: Sequence[str], forms: Sequence[str]) -> str:
+    """Format one end: `1040 line 7a (also 1040-SR)  f1040sd--2025 p. 2`."""
+    first, *others = sorted(forms, key=lambda form: (len(form), form))
+    also = f" (also {', '.join(others)})" if others else ""
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return f"{f'{first} {name}'.strip()}{also}  {', '.join(places[:_MOST_PLACES])}{more}"
 
 
 def _field(field: FieldRow, *, out: Console) -> None:
@@ -81,9 +118,10 @@ def formula(found: FormulaRow) -> str:
         text = f"{found.operation} of {text}"
     if found.factor is not None:
         text = f"{text or 'a number that the label names'} × {found.factor:g}"
+    column = f", in column {found.column}" if found.column else ""
     condition = f" ({found.condition})" if found.condition else ""
     bounds = {"at_least_zero": ", at least 0", "at_most_zero": ", at most 0", "": ""}
-    return f"{text}{bounds[found.bound]}{condition}"
+    return f"{text}{column}{bounds[found.bound]}{condition}"
 
 
 def print_form(rows: Sequence[LineRow], *, out: Console) -> None:
@@ -119,16 +157,17 @@ def check_totals(rows: Sequence[LineRow]) -> str:
         return ""
     repeated = {key: ", ".join(total.repeated_lines).replace("_", " ") for key, total in totals.items()}
     repeated = {key: lines for key, lines in repeated.items() if lines}
-    apart = [
-        f"{key} and {', '.join(total.also_added_in)}".replace("_", " ")
+    sharing = [
+        sorted({key, *(name.replace("_", " ") for name in total.also_added_in)}, key=order_of_key)
         for key, total in totals.items()
         if total.also_added_in and key not in repeated
     ]
+    apart = list(dict.fromkeys(" and ".join(names) for names in sharing))
     text = "1 total uses every line once" if len(totals) == 1 else f"{len(totals)} totals use every line once"
     if repeated:
         text += "; except " + "; ".join(f"{key}: {lines}" for key, lines in repeated.items())
     if apart:
-        text += "; the form states when each of these applies: " + "; ".join(apart)
+        text += "; these add some of the same lines: " + "; ".join(apart)
     return f"{text}."
 
 
@@ -147,19 +186,31 @@ def print_trace(traced: Trace, *, out: Console) -> None:
     if not traced.document_id:
         name = escape(name_line(traced))
         out.print(
-            f"The library has no {name}, but its documents state where its amount comes from or goes:",
+            f"No form of the library prints {name}, but its documents state where its amount comes from or goes:",
             highlight=False,
         )
     for title, end, steps in (("goes to", "target", traced.into), ("comes from", "source", traced.out_of)):
         tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
-        _grow(tree, steps, end=end)
+        _grow(tree, steps, end=end, is_any_year=not traced.document_id)
         out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states it", highlight=False)
+    if traced.named_by:
+        out.print(f"Lines that name {escape(traced.form)}, but no line of it:", highlight=False)
+    for row in traced.named_by:
+        part = f" Part {row.part}" if row.part else ""
+        name = f"{row.form} ({row.revision}){part} {row.key.replace('_', ' ')}"
+        out.print(f"  {escape(name)}  {escape(row.label)}", highlight=False)
 
 
-def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str) -> None:
-    """Add steps to a tree: those of the same year, or all where there is none, with the forms that copy them."""
+def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year: bool) -> None:
+    """Add steps to a tree: those of the same year, or all where there is none, with the forms that copy them.
+
+    Of a line that is of no year only the newest step to each form is shown.
+    """
     known = [step for step in steps if step.document_id]
     of_year = [step for step in known if step.statement.is_same_year] or known
+    if is_any_year:
+        newest = {step.form: step.document_id for step in sorted(of_year, key=_age)}
+        of_year = [step for step in of_year if step.document_id == newest[step.form]]
     outside = [step for step in steps if not step.document_id]
     alone = [step for step in outside if not any(_is_copy(step, other) for other in known)]
     for step in [*of_year, *alone]:
@@ -168,10 +219,17 @@ def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str) -> None:
         name = escape(name_line(step)) + (f" [dim](also {escape(copies)})[/]" if copies else "")
         where = ", ".join([f"{stated.document_id} p. {stated.page}", *_note(step, end)])
         evidence = escape(f"“{stated.evidence}” ({where})")
-        _grow(tree.add(f"{name}  {escape(step.label)}\n[dim]{evidence}[/]"), step.steps, end=end)
-    if len(of_year) < len(known):
-        forms = dict.fromkeys(step.form for step in known if step not in of_year)
-        tree.add(f"[dim]in other years: {escape(', '.join(forms))} (--json shows them)[/]")
+        branch = tree.add(f"{name}  {escape(step.label)}\n[dim]{evidence}[/]")
+        _grow(branch, step.steps, end=end, is_any_year=not step.document_id)
+    hidden = [step for step in steps if step not in of_year and step not in outside]
+    if hidden:
+        others = dict.fromkeys(f"{step.form} ({step.revision})" if step.revision else step.form for step in hidden)
+        tree.add(f"[dim]in other years: {escape(', '.join(others))} (--json shows them)[/]")
+
+
+def _age(step: TraceStep) -> tuple[bool, str]:
+    """Return a sort key that puts the newest final revision last."""
+    return "draft" not in step.revision, step.revision
 
 
 def _is_copy(step: TraceStep, other: TraceStep) -> bool:
@@ -185,6 +243,6 @@ def _note(step: TraceStep, end: str) -> list[str]:
     reasons = [part.removeprefix(f"{end}: ") for part in stated.problem.split("; ") if part.startswith(end)]
     return [
         *(f"the trace ends here: {reason}" for reason in reasons),
-        *([] if stated.is_same_year else ["of the nearest revision"]),
+        *([] if stated.is_same_year else ["of the nearest revision" if step.document_id else "of another year"]),
         *([_AGREEMENTS[stated.agreement]] if stated.agreement in _AGREEMENTS else []),
     ]

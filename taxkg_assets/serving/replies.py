@@ -77,6 +77,9 @@ class FormulaRow(_Row):
         default=[], description="part of the form of each operand; empty for an operand without a part"
     )
     factor: float | None = Field(default=None, description="rate of a product")
+    column: str = Field(
+        default="", description="letter of the column whose amounts are added, if only one is; may be empty"
+    )
     bound: str = Field(default="", description="at_least_zero, at_most_zero or empty")
     condition: str = Field(
         default="", description="condition under which the formula applies, as printed; may be empty"
@@ -164,11 +167,11 @@ class LineExplanation(_Row):
 class LineRow(_Row):
     """A line, box or column of one revision of a form."""
 
-    document_id: str = Field(description="document id of the form")
+    document_id: str = Field(description="document id of the form; empty if the library does not contain it")
     anchor_id: str | None = Field(default=None, description="anchor id of the line's heading, if any")
     canonical_id: str = Field(default="", description="`<form>/<words>`: id of the line, the same in every revision")
     form: str = Field(description="form or schedule, e.g. 8960")
-    revision: str = Field(description="revision, YYYY-MM or YYYY")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if the library does not contain the form")
     part: str = Field(description="part of the form: I, II, …; may be empty")
     key: str = Field(description="line_5a, box_1a, column_d, …")
     kind: str = Field(description="box, line, column or step")
@@ -177,7 +180,7 @@ class LineRow(_Row):
     column_letters: list[str] = Field(default=[], description="columns to fill in, if the line is a table row")
     field_count: int = Field(default=0, description="number of fields of the line, summed over all copies of the form")
     history: list[str] = Field(default=[], description="names of the line in older revisions, newest first")
-    page: int = Field(description="page of the PDF, from 1")
+    page: int = Field(description="page of the PDF, from 1; 0 if the library does not contain the form")
     bbox: Corners | None = Field(
         default=None, description="rectangle of the line's first field, or of its printed text"
     )
@@ -226,6 +229,17 @@ class TraceStep(_Row):
     steps: list[TraceStep] = Field(description="further steps; empty for a line that occurs earlier in the trace")
 
 
+class NamingLine(_Row):
+    """A line whose label says that its amount is from a form, without saying from which line."""
+
+    document_id: str = Field(description="document id of the line's form")
+    form: str = Field(description="form or schedule of the line")
+    revision: str = Field(description="revision, YYYY-MM or YYYY")
+    part: str = Field(description="part of the form; may be empty")
+    key: str = Field(description="line, box or column")
+    label: str = Field(description="printed label of the line")
+
+
 class Trace(_Row):
     """The lines that the amount of a line goes to and comes from."""
 
@@ -240,6 +254,10 @@ class Trace(_Row):
     label: str = Field(description="printed label of the line; may be empty")
     into: list[TraceStep] = Field(description="steps to the destinations of the amount")
     out_of: list[TraceStep] = Field(description="steps to the sources of the amount")
+    named_by: list[NamingLine] = Field(
+        default=[],
+        description="lines of other forms that name the form, but no line of it; empty if a step is on another form",
+    )
 
 
 class RowValue(BaseModel):

@@ -10,8 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.rules.forms import form_pattern
-from taxkg_assets.serving.lines import LineNotFoundError, find_lines
+from taxkg_assets.graph.lookup import order_of_key
+from taxkg_assets.serving.lines import FormNotFoundError, LineNotFoundError, choose_outside_line, find_lines
+from taxkg_assets.serving.naming_lines import find_naming_lines
+from taxkg_assets.serving.outside_lines import find_outside_lines
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.replies import LineRow, Trace, TraceStatement, TraceStep
 
@@ -21,10 +23,8 @@ Node = tuple[str, str, str]
 """Document, or form where the library does not contain it; part and key."""
 
 DEPTH = 6
-_FORM_AND_KEY = re.compile(r"(?i)^(?:form )?(?P<form>\S.*?)(?: (?:line|box))? (?P<key>\d{1,2}[a-z]{0,2})$")
 _CODE = re.compile(r"(?i),? code (?P<code>[A-Z]{1,2})$")
 _YEAR = r"--(\d{4})"
-_KINDS = ("box", "line")
 _WIDTH, _HEIGHT = 300, 46
 
 
@@ -51,7 +51,7 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
         )
     year = pl.col("document_id").str.extract(_YEAR).fill_null("")
     order = [~pl.col("is_same_year"), pl.col("problem") != "", year, pl.col("flow_id")]
-    flows = released.table("flows").sort(order, descending=[False, False, True, False])
+    flows = _fill_parts(released.table("flows").sort(order, descending=[False, False, True, False]))
     query, code = _split_code(" ".join(words))
     if code and "source_code" not in flows.columns:
         raise LineNotFoundError(
@@ -65,7 +65,8 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
     start = (line.document_id or line.form, line.part, line.key)
     into = _follow(start, _index(flows, "source", start, code), "target", labels, depth, {start})
     out_of = _follow(start, _index(flows, "target", start, code), "source", labels, depth, {start})
-    return line.model_copy(update={"code": code, "into": into, "out_of": out_of})
+    traced = line.model_copy(update={"code": code, "into": into, "out_of": out_of})
+    return traced.model_copy(update={"named_by": find_naming_lines(released, traced)})
 
 
 def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str, revision: str) -> Trace:
@@ -76,20 +77,20 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
     Raises:
         LineNotFoundError: There is no such line in the library nor in a statement.
     """
-    if code and (coded := _find_outside(flows.filter(pl.col("source_code") == code), query)):
+    if code and (coded := _find_outside(flows.filter(pl.col("source_code") == code), query, released)):
         return coded
     try:
         return _choose_revision(find_lines(released, [query]), revision)
+    except FormNotFoundError:
+        raise LineNotFoundError(
+            f"The library has no form for {query!r}. Put the form and its instructions in a folder and run "
+            "`taxkg build --corpus FOLDER`."
+        ) from None
     except LineNotFoundError:
-        outside = _find_outside(flows, query)
-        if outside is not None:
-            return outside
-        if any(form_pattern(form).search(query) for form in released.table("lines")["form"].unique()):
+        outside = _find_outside(flows, query, released)
+        if outside is None:
             raise
-    raise LineNotFoundError(
-        f"The library has no form for {query!r}. Put the form and its instructions in a folder and run "
-        "`taxkg build --corpus FOLDER`."
-    )
+        return outside
 
 
 def _split_code(query: str) -> tuple[str, str]:
@@ -98,30 +99,58 @@ def _split_code(query: str) -> tuple[str, str]:
     return (query[: match.start()], match["code"].upper()) if match else (query, "")
 
 
-def _find_outside(flows: pl.DataFrame, query: str) -> Trace | None:
-    """Find a line that the library does not contain among the ends of flows; None where no statement names it."""
-    match = _FORM_AND_KEY.match(query)
-    if match is None:
+def _find_outside(flows: pl.DataFrame, query: str, released: Released) -> Trace | None:
+    """Find a line that no form of the library prints among the ends of flows; None where no statement names it."""
+    lines = find_outside_lines(released, query, with_contained=True)
+    ends = {
+        (row[f"{end}_form"], row[f"{end}_key"]) for end in ("source", "target") for row in flows.iter_rows(named=True)
+    }
+    stated = [line for line in lines if (line.form, line.key) in ends]
+    if not stated:
         return None
+    line = choose_outside_line(stated)
+    part = line.parts[0] if len(line.parts) == 1 else ""
+    return Trace(document_id="", form=line.form, revision="", part=part, key=line.key, label="", into=[], out_of=[])
+
+
+def _fill_parts(flows: pl.DataFrame) -> pl.DataFrame:
+    """Give lines of forms outside the library their part where only some statements name it, and all the same one."""
     for end in ("source", "target"):
-        outside = flows.filter(pl.col(f"{end}_document_id").is_null())
-        is_form = pl.col(f"{end}_form").str.to_lowercase() == match["form"].lower()
-        is_key = pl.col(f"{end}_key").str.to_lowercase().is_in([f"{kind}_{match['key'].lower()}" for kind in _KINDS])
-        rows = outside.filter(is_form & is_key).sort(f"{end}_part", f"{end}_key")
-        if rows.height:
-            ends = {name: rows[f"{end}_{name}"][0] for name in ("form", "part", "key")}
-            return Trace(document_id="", revision="", label="", into=[], out_of=[], **ends)
-    return None
+        named = [f"{end}_form", f"{end}_key"]
+        parts = _list_parts(flows).rename(dict(zip(("form", "key"), named, strict=True)))
+        is_open = pl.col(f"{end}_document_id").is_null() & (pl.col(f"{end}_part") == "")
+        filled = pl.when(is_open).then(pl.col("only_part").fill_null("")).otherwise(pl.col(f"{end}_part"))
+        flows = flows.join(parts, on=named, how="left", maintain_order="left")
+        flows = flows.with_columns(filled.alias(f"{end}_part")).drop("only_part")
+    return flows
+
+
+def _list_parts(flows: pl.DataFrame) -> pl.DataFrame:
+    """List the lines outside the library that statements put into one part only: form, key and `only_part`."""
+    names = ("form", "key", "part")
+    ends = [
+        flows.filter(pl.col(f"{end}_document_id").is_null()).select(
+            *(pl.col(f"{end}_{name}").alias(name) for name in names)
+        )
+        for end in ("source", "target")
+    ]
+    named = pl.concat(ends).filter(pl.col("part") != "").unique()
+    return (
+        named.group_by("form", "key")
+        .agg(pl.col("part").first().alias("only_part"), pl.len().alias("count"))
+        .filter(pl.col("count") == 1)
+        .drop("count")
+    )
 
 
 def _choose_revision(lines: Sequence[LineRow], revision: str) -> Trace:
-    """Return the newest line of a revision, without steps.
+    """Return the newest line of a revision, or the line of an absent form, which has no revision; without steps.
 
     Raises:
         LineNotFoundError: No revision is named so.
     """
     for line in lines:
-        if line.document_id == revision or line.revision.startswith(revision):
+        if not line.document_id or line.document_id == revision or line.revision.startswith(revision):
             same = {name: getattr(line, name) for name in ("document_id", "form", "revision", "part", "key", "label")}
             return Trace(**same, into=[], out_of=[])
     known = ", ".join(dict.fromkeys(line.revision for line in lines))
@@ -174,7 +203,7 @@ def draw(traced: Trace) -> str:
 
 
 def name_line(step: Trace | TraceStep) -> str:
-    """Format the name of a line in a trace for readers: form, revision, part and key.
+    """Format the name of a line in a trace for readers: form, revision, part, key, column and code.
 
     Args:
         step: A step, or the line that a trace begins with.
@@ -185,7 +214,9 @@ def name_line(step: Trace | TraceStep) -> str:
     revision = f" ({step.revision})" if step.revision else ""
     part = f" Part {step.part}" if step.part else ""
     code = f" code {step.code}" if step.code else ""
-    return f"{step.form}{revision}{part} {step.key.replace('_', ' ')}".rstrip() + code
+    letter = step.column if isinstance(step, TraceStep) else ""
+    column = f" column {letter}" if letter and step.key else ""
+    return f"{step.form}{revision}{part} {step.key.replace('_', ' ')}".rstrip() + column + code
 
 
 def _index(flows: pl.DataFrame, end: str, start: Node, code: str) -> dict[Node, list[FlowColumns]]:
@@ -210,20 +241,32 @@ def _follow(
     depth: int,
     seen: set[Node],
 ) -> list[TraceStep]:
-    """Follow all flows of a line in one direction, each other end once."""
+    """Follow all flows of a line in one direction, each other end once, in printed order.
+
+    What is stated of the same year comes first, of that what the line's own document states.
+    """
     flows: dict[Node, FlowColumns] = {}
-    for row in index.get(at, ()) if depth > 0 else ():
+    rows = sorted(index.get(at, ()), key=lambda row: (not row["is_same_year"], row["document_id"] != at[0]))
+    for row in rows if depth > 0 else ():
         there = _node(row, end)
         if not (there in seen and there == at):
             flows.setdefault(there, row)
+    ranks = {row[f"{end}_form"]: rank for rank, row in reversed([*enumerate(flows.values())])}
     steps = []
-    for there, row in flows.items():
+    for there, row in sorted(flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _order(item[0]))):
         further: list[TraceStep] = []
         if there not in seen:
             seen.add(there)
             further = _follow(there, index, end, labels, depth - 1, seen)
         steps.append(_step(row, end, label=labels.get(there, ""), further=further))
     return steps
+
+
+def _order(node: Node) -> tuple[int, str, tuple[int, str]]:
+    """Return a sort key for lines of a form: the newest revision first, in it by part and number."""
+    document, part, key = node
+    year = re.search(_YEAR, document)
+    return -int(year[1]) if year else 0, f"{document} {part}", order_of_key(key)
 
 
 def _step(row: FlowColumns, end: str, *, label: str, further: list[TraceStep]) -> TraceStep:

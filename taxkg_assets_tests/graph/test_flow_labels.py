@@ -6,6 +6,7 @@ import pytest
 
 from taxkg_assets.graph.flow_labels import read_label_statements
 from taxkg_assets.graph.places import Place
+from tools.rule_switch import every_rule
 
 
 def _name(place: Place | None) -> str:
@@ -17,7 +18,6 @@ def _name(place: Place | None) -> str:
     [
         ("Harbor credit. Enter the smaller of line 3 or 4. Also include it on Form 2040, line 9", {("own", "2040.9")}),
         ("Add lines 1 and 2. Report this amount on Form 2800, Part III, line 4j", {("own", "2800.4j")}),
-        ("Amount on Form 2040, line 4, if any", {("2040.4", "own")}),
         ("Amount on Form 2040, line 4, minus Form 2049, line 5", set()),
         ("Amount on Form 2040, line 4, less dues", set()),
         ("Amount on Form 2040, line 4, or Form 2049, line 5, whichever is less", set()),
@@ -35,3 +35,10 @@ def _name(place: Place | None) -> str:
 def test_a_label_says_where_its_amount_goes(label: str, flows: set[tuple[str, str]]) -> None:
     read = read_label_statements(label)
     assert {(_name(each.source), _name(each.target)) for each in read if each.relation != "computed_from"} == flows
+
+
+def test_an_amount_on_another_form_is_the_lines_where_its_rule_is_on() -> None:
+    """The rule has little support, so it is off, but its reading is tested."""
+    with every_rule():
+        (read,) = read_label_statements("Amount on Form 2040, line 4, if any")
+    assert (_name(read.source), _name(read.target)) == ("2040.4", "own")

@@ -10,6 +10,7 @@ import pytest
 
 from taxkg_assets.graph.flow_ends import NO_FORM, Lines
 from taxkg_assets.graph.flow_tables import read_tables, select_tables
+from taxkg_assets.graph.schedule_scopes import read_owners
 
 BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
 PAPER: dict[str, Any] = {
@@ -68,7 +69,7 @@ def _read_all(tables: list[dict[str, Any]], headings: dict[str, str], lead_in: s
     chosen = select_tables(pl.DataFrame(rows), pl.DataFrame(sections, schema=schema))
     headed = pl.DataFrame(anchors, schema_overrides={"key": pl.String, "parent_anchor_id": pl.String})
     known = Lines(lines, [PAPER, OTHER_PAPER])
-    return list(read_tables(chosen, headed, {PAPER["document_id"]: PAPER}, known))
+    return list(read_tables(chosen, headed, {PAPER["document_id"]: PAPER}, known, owners=read_owners(headed)))
 
 
 def _read(cells: Cells, *, title: str = "", heading: str = "Where to report", lead_in: str = "") -> list[Any]:
@@ -135,10 +136,12 @@ def test_a_table_says_which_line_the_amount_of_its_heading_comes_from_in_each_ye
         ("1969–1977", "Amount from line", "Form 2041, page 1, line 24"),
         ("", "Year(s)", "1978"),
         ("1978", "Amount from line", "50% of Form 2041, line 25"),
+        ("1979–2031", "Amount from line", "Form 2041, line 26"),
     ]
     rows = _read(cells, heading="Line 18. Regular dues")
-    assert _ends(rows) == [("2041", "line_24", "", "2041", "line_18")]
+    assert _ends(rows) == [("2041", "line_24", "", "2041", "line_18"), ("2041", "line_26", "", "2041", "line_18")]
     assert rows[0]["problem"].startswith(f"source: {NO_FORM}")
+    assert [row["is_same_year"] for row in rows] == [False, True]
 
 
 @pytest.mark.parametrize(

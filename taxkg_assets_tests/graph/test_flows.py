@@ -280,6 +280,24 @@ def test_a_place_is_the_line_of_its_year(words: str, year: int, document: str, k
     assert (end.line["document_id"], end.key, end.is_same_year) == (document, key, is_same_year)
 
 
+@pytest.mark.parametrize(
+    ("words", "form", "name"),
+    [
+        ("Schedule R", "2060", "Schedule R (Form 2040)"),
+        ("2041NR", "2060", "2041-NR"),
+        ("Schedule J (Form 2041NR)", "2060", "Schedule J (Form 2041-NR)"),
+        ("Schedule 9", "1040-NR", "Schedule 9 (Form 1040)"),
+        ("Schedule 9", "2060", "Schedule 9"),
+        ("Schedule Q", "1040", "Schedule Q"),
+    ],
+)
+def test_a_form_has_one_name_whether_or_not_a_text_names_its_return(words: str, form: str, name: str) -> None:
+    booklets = [
+        DOCUMENTS[0] | {"document_id": own, "form": own} for own in ("Schedule R (Form 2040)", "2041-NR and 2042")
+    ]
+    assert Lines(LINES, [*DOCUMENTS, *booklets]).name_form(words, About(form, 2031)) == name
+
+
 def test_under_a_heading_the_line_for_the_other_form_is_meant() -> None:
     assert _find("the dues withheld line of Form 2040", About("2099", 2031), other_form="2099").key == "line_25a"
 

@@ -49,6 +49,13 @@ def test_copies_and_columns_of_a_line_are_one_row() -> None:
     assert (rows["box_C"]["kind"], rows["box_C"]["entries"]) == ("box", ["checkbox"])
 
 
+def test_heads_of_columns_are_counted_from_left_to_right() -> None:
+    heads = [("column_e", 3.0, 300.0), ("column_d", 5.0, 200.0), ("column_a", 9.0, 100.0), ("line_1", 20.0, 50.0)]
+    boxes = [{"key": key, "bbox": {**_BBOX, "y0_pt": y, "x0_pt": x, "x1_pt": x + 9}} for key, y, x in heads]
+    rows = _build(_fields(*boxes), _documents(("f1--2025", "2025", False))).sort("line_ix")
+    assert rows["key"].to_list() == ["column_a", "column_d", "column_e", "line_1"]
+
+
 def test_equal_keys_of_two_parts_are_two_lines() -> None:
     fields = _fields({"key": "line_1", "part": "I"}, {"key": "line_1", "part": "II"})
     assert _build(fields, _documents(("f1--2025", "2025", False)))["canonical_id"].to_list() == [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 
 from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines, list_fields
-from taxkg_assets.serving.render_lines import check_totals
-from taxkg_assets.serving.replies import LineRow
+from taxkg_assets.serving.render_lines import check_totals, formula, list_other_ends
+from taxkg_assets.serving.replies import FlowRow, FormulaRow, LineRow
 
 FORMS = (
     "2040",
@@ -31,7 +33,9 @@ class Released:
         ]
         self.tables = {
             "lines": pl.DataFrame(rows),
-            "documents": pl.DataFrame({"document_id": FORMS, "is_draft": [False] * len(FORMS)}),
+            "documents": pl.DataFrame(
+                {"document_id": FORMS, "form": FORMS, "is_draft": [False] * len(FORMS), "doc_type": "form"}
+            ),
         }
 
     @staticmethod
@@ -184,4 +188,37 @@ def test_a_form_says_whether_its_totals_use_every_line_once() -> None:
     assert check_totals([row("line_3")]) == "1 total uses every line once."
     assert "except line 3: line 1 twice" in check_totals([row("line_3", repeated_lines=["line_1 twice"])])
     apart = check_totals([row("line_4", also_added_in=["line_16"])])
-    assert "states when each of these applies: line 4 and line 16" in apart
+    assert "add some of the same lines: line 4 and line 16." in apart
+    both = [row("line_16", also_added_in=["line_4"]), row("line_4", also_added_in=["line_16"])]
+    assert check_totals(both).endswith("add some of the same lines: line 4 and line 16.")
+
+
+def _flow(source: tuple[str, str, str], target: tuple[str, str, str], document_id: str, **own: str) -> FlowRow:
+    stated: dict[str, Any] = {"relation": "flows_to", "agreement": "one_side", "evidence": "Enter here", "page": 2}
+    for end, line in (("source", source), ("target", target)):
+        stated[f"{end}_document_id"] = None
+        stated |= {f"{end}_{name}": value for name, value in zip(("form", "part", "key"), line, strict=True)}
+    return FlowRow(**stated, document_id=document_id, **own)
+
+
+def test_forms_that_one_statement_names_for_a_line_are_shown_once() -> None:
+    berth = ("2060", "", "line_7")
+    flows = [_flow(berth, (form, "", "line_9"), "f2060--2031") for form in ("2040-SR", "2040")]
+    flows += [
+        _flow(berth, ("Schedule 7", "II", "box_12"), f"i2060--{year}", target_code="W") for year in range(2020, 2026)
+    ]
+    places = ", ".join(f"i2060--{year} p. 2" for year in range(2020, 2024))
+    assert list_other_ends(flows, "target") == [
+        f"Schedule 7 Part II box 12 code W  {places} and 2 more",
+        "2040 line 9 (also 2040-SR)  f2060--2031 p. 2",
+    ]
+
+
+def test_a_formula_of_one_column_names_it() -> None:
+    total: dict[str, Any] = {
+        "operation": "sum",
+        "operands": ["line_1", "line_2"],
+        "evidence": "Combine lines 1 and 2",
+        "column": "c",
+    }
+    assert formula(FormulaRow(**total, bound="at_least_zero")) == "line 1 + line 2, in column c, at least 0"

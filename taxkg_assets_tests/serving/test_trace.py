@@ -26,7 +26,7 @@ def _release() -> Any:
             "evidence": "Enter here",
             "document_id": source,
         }
-        row |= {"page": 1, "bbox": None, "is_same_year": True, "agreement": "one_side", "problem": ""}
+        row |= {"page": 1, "start": 0, "bbox": None, "is_same_year": True, "agreement": "one_side", "problem": ""}
         for end, form in (("source", source), ("target", target)):
             names = {"document_id": form, "form": form, "part": "", "key": "line_7", "column": "", "code": ""}
             row |= {f"{end}_{name}": value for name, value in names.items()}
@@ -83,3 +83,39 @@ def test_a_box_outside_the_library_is_traced_by_what_documents_state_and_by_its_
 def test_a_form_that_no_document_names_is_the_edge_of_the_library() -> None:
     with pytest.raises(LineNotFoundError, match=r"has no form for.*taxkg build"):
         trace(_release(), ["5498-SA", "2"])
+
+
+def _labeled(form: str, document: str, label: str, key: str = "line_9") -> dict[str, Any]:
+    row = {"document_id": document, "form": form, "part": "", "anchor_id": None, **Released._row(), "label": label}
+    return {**row, "key": key, "revision": document.partition("--")[2]}
+
+
+@pytest.mark.parametrize(
+    ("label", "is_named"),
+    [
+        ("Dues of pilots from Form 2060 or Form 2061", True),
+        ("Harbor tax. Attach Form 2060", True),
+        ("Harbor tax from Form 2060, line 7", False),
+        ("If Form 2060 is blank, check here", False),
+    ],
+)
+def test_lines_that_name_a_form_without_a_line_end_a_trace_on_it(label: str, is_named: bool) -> None:
+    released = _release()
+    released.tables["flows"] = released.tables["flows"].filter(pl.col("source_form") != "2060")
+    rows = [_labeled("2070", "f2070--2031", label), _labeled("2070", "f2070--2012", "Dues from Form 2060", "line_8")]
+    released.tables["lines"] = pl.concat([released.tables["lines"], pl.DataFrame(rows)], how="diagonal_relaxed")
+    documents = pl.DataFrame([{"document_id": row["document_id"], "form": "2070", "is_draft": False} for row in rows])
+    released.tables["documents"] = pl.concat([released.tables["documents"], documents], how="diagonal_relaxed")
+    named = trace(released, ["2060", "7"]).named_by
+    assert [(row.document_id, row.key) for row in named] == ([("f2070--2031", "line_9")] if is_named else [])
+    assert trace(released, ["2040", "7"]).named_by == []
+
+
+def test_a_statement_of_the_same_year_is_shown_before_one_of_the_lines_own_document() -> None:
+    released = _release()
+    first = released.tables["flows"].row(0, named=True)
+    own = first | {"flow_id": "a", "is_same_year": False, "evidence": "Enter it there"}
+    of_year = first | {"flow_id": "b", "document_id": "W-9", "evidence": "Enter it here"}
+    flows = pl.DataFrame([own, of_year], schema=released.tables["flows"].schema)
+    released.tables["flows"] = flows
+    assert [step.statement.evidence for step in trace(released, ["2040", "7"]).into] == ["Enter it here"]

@@ -1,0 +1,73 @@
+"""Lines whose labels say that their amount is from a form, without saying from which of its lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.replies import NamingLine, Trace, TraceStep
+
+_PARENT = re.compile(r" \(Form ([^()]+)\)$")
+_BEFORE = re.compile(r"(?i)\b(?:from|attach)\b[^.;]{0,40}$")
+_LINE_AFTER = re.compile(r",? \(?(?:(?:Parts?|lines?|box(?:es)?|columns?)\b|worksheet)", re.IGNORECASE)
+_COLUMNS = ("document_id", "form", "revision", "part", "key", "label")
+
+
+def find_naming_lines(released: Released, traced: Trace) -> list[NamingLine]:
+    """Find the lines of other forms that name the form of a trace, if its amount reaches no other form.
+
+    Args:
+        released: The release to read.
+        traced: A trace.
+
+    Returns:
+        Lines of the revision of each form that is nearest to that of the trace, in printed order; none if the amount
+        reaches another form.
+    """
+    if _leaves(traced.into, traced.form):
+        return []
+    documents = released.table("documents").select("document_id", "is_draft")
+    lines = released.table("lines").filter(pl.col("form") != traced.form).join(documents, on="document_id")
+    nearest: dict[str, Mapping[str, Any]] = {}
+    for row in lines.select("document_id", "form", "revision", "is_draft").unique().sort("document_id").to_dicts():
+        if _is_near(row["form"], traced.form):
+            nearest[row["form"]] = min(
+                nearest.get(row["form"], row), row, key=lambda one: _distance(one, traced.revision)
+            )
+    kept = lines.filter(pl.col("document_id").is_in([row["document_id"] for row in nearest.values()]))
+    return [
+        NamingLine(**{name: row[name] for name in _COLUMNS})
+        for row in kept.sort("document_id", "line_ix").iter_rows(named=True)
+        if _names(row["label"], traced.form)
+    ]
+
+
+def _leaves(steps: list[TraceStep], form: str) -> bool:
+    """Decide whether a step is on another form."""
+    return any(step.form != form or _leaves(step.steps, form) for step in steps)
+
+
+def _is_near(form: str, named: str) -> bool:
+    """Decide whether a form may name another without its return: a schedule is one of the same return."""
+    parent, own = _PARENT.search(named), _PARENT.search(form)
+    return parent is None or parent[1] in (form, own[1] if own else "")
+
+
+def _names(label: str, form: str) -> bool:
+    """Decide whether a label says that its amount is from a form, and from no line of it."""
+    return any(
+        _BEFORE.search(label[: named.start()]) and not _LINE_AFTER.match(label, named.end())
+        for named in form_pattern(form).finditer(label)
+    )
+
+
+def _distance(row: Mapping[str, Any], revision: str) -> tuple[bool, int, int]:
+    """Return how far a document is from a revision: final ones first, then by years; the newest if there is none."""
+    year = int(row["revision"][:4]) if row["revision"][:4].isdigit() else 0
+    wanted = int(revision[:4]) if revision[:4].isdigit() else year
+    return row["is_draft"], abs(year - wanted), -year

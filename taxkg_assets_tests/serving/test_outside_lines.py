@@ -1,0 +1,125 @@
+"""Lines of forms that the library does not contain: what its instructions and other documents state about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines
+from taxkg_assets.serving.trace import trace
+from taxkg_assets_tests.serving.test_lines import Released
+
+BOOKLETS = ("i2070--2031", "i2070--2030")
+
+
+def _heading(document: str, number: int, text: str, parent: int | None = None, kind: str = "line") -> dict[str, Any]:
+    place = {"document_id": document, "element_id": f"{document}:e{number:03d}", "page": number, "form": "2070"}
+    above = None if parent is None else f"{document}#{parent}"
+    return {
+        **place,
+        "anchor_id": f"{document}#{number}",
+        "heading": text,
+        "kind": kind,
+        "key": "line_" + text.split()[1].strip(".") if kind == "line" else None,
+        "parent_anchor_id": above,
+        "perspective": "filer",
+        "official_url": None,
+        "bbox": None,
+    }
+
+
+def _statement(flow_id: str, source: tuple[str, str, str], target: tuple[str, str, str]) -> dict[str, Any]:
+    row: dict[str, Any] = {"flow_id": flow_id, "relation": "flows_to", "evidence": "Enter it there", "page": 1}
+    row |= {"document_id": "i2070--2031", "start": 0, "bbox": None, "is_same_year": True, "agreement": "one_side"}
+    row["problem"] = ""
+    for end, (form, part, key) in (("source", source), ("target", target)):
+        document = form if form in ("2040", "2060") else None
+        names = {"document_id": document, "form": form, "part": part, "key": key, "column": "", "code": ""}
+        row |= {f"{end}_{name}": value for name, value in names.items()}
+    return row
+
+
+def _release() -> Any:
+    released = Released()
+    booklets = pl.DataFrame(
+        {"document_id": BOOKLETS, "form": "2070", "is_draft": False, "doc_type": "filer_instructions"}
+    )
+    released.tables["documents"] = pl.concat([released.tables["documents"], booklets]).with_columns(
+        revision=pl.col("document_id").str.extract(r"--(\d{4})")
+    )
+    released.tables["anchors"] = pl.DataFrame(
+        [
+            _heading(document, *heading)
+            for document in BOOKLETS
+            for heading in (
+                (1, "Line 4. Dues"),
+                (2, "Schedule B. Berths", None, "section"),
+                (3, "Line 4. Berths", 2),
+                (4, "Lines 5 through 9 of Schedule C. Tolls"),
+            )
+        ]
+    )
+    released.tables["sections"] = pl.DataFrame(
+        {"document_id": d, "element_id": f"{d}:p1", "anchor_id": f"{d}#1", "page": 1, "text": "All dues."}
+        for d in BOOKLETS
+    )
+    b_7 = ("Schedule B (Form 2070)", "", "line_7")
+    flows = [
+        _statement("a", ("2070", "", "line_4"), ("2040", "", "line_7")),
+        _statement("b", ("2070", "II", "line_4"), ("2060", "", "line_7")),
+        _statement("c", b_7, ("Schedule B (Form 2080)", "", "line_7")),
+        _statement("d", ("Schedule B (Form 2080)", "", "line_8"), b_7),
+    ]
+    released.tables["flows"] = pl.DataFrame(flows)
+    read = released.read_documents
+    released.read_documents = (  # type: ignore[method-assign]
+        lambda name, document_ids: (
+            released.tables[name].filter(pl.col("document_id").is_in(document_ids))
+            if name in ("anchors", "sections")
+            else read(name, document_ids)
+        )
+    )
+    return released
+
+
+def test_instructions_and_statements_tell_of_a_line_of_an_absent_form() -> None:
+    (line,) = find_lines(_release(), ["2070", "line", "4"])
+    assert (line.document_id, line.form, line.revision, line.key) == ("", "2070", "", "line_4")
+    assert [(row.target_form, row.target_key) for row in line.flows_out] == [("2040", "line_7"), ("2060", "line_7")]
+    assert [(row.document_id, row.heading) for row in line.explanations] == [
+        ("i2070--2031", "Line 4. Dues"),
+        ("i2070--2030", "Line 4. Dues"),
+    ]
+    assert [passage.text for passage in line.explanations[0].passages] == ["All dues."]
+
+
+def test_a_line_below_the_heading_of_a_schedule_is_the_schedules() -> None:
+    (line,) = find_lines(_release(), ["Schedule", "B", "(Form", "2070)", "4"])
+    assert {row.heading for row in line.explanations} == {"Line 4. Berths"}
+    (line,) = find_lines(_release(), ["Schedule", "C", "(Form", "2070)", "6"])
+    assert {row.heading for row in line.explanations} == {"Lines 5 through 9 of Schedule C. Tolls"}
+    with pytest.raises(LineNotFoundError, match="does not contain 2070"):
+        find_lines(_release(), ["2070", "6"])
+
+
+def test_a_schedule_of_several_forms_is_named_with_its_form() -> None:
+    with pytest.raises(LineNotFoundError, match=r"Schedule B \(Form 2070\), Schedule B \(Form 2080\)"):
+        find_lines(_release(), ["Schedule", "B", "7"])
+    (line,) = find_lines(_release(), ["Schedule", "B", "8"])
+    assert line.form == "Schedule B (Form 2080)"
+
+
+def test_a_trace_begins_at_a_schedule_without_its_form_and_joins_parts() -> None:
+    traced = trace(_release(), ["Schedule", "B", "8"])
+    assert [(step.form, [deeper.form for deeper in step.steps]) for step in traced.into] == [
+        ("Schedule B (Form 2070)", ["Schedule B (Form 2080)"])
+    ]
+    both = trace(_release(), ["2070", "4"])
+    assert (both.part, [step.form for step in both.into]) == ("II", ["2040", "2060"])
+
+
+def test_the_form_itself_is_absent_and_its_lines_can_be_looked_up() -> None:
+    with pytest.raises(LineNotFoundError, match=r"does not contain 2070, .* `taxkg line FORM KEY`"):
+        find_form(_release(), ["Form", "2070"])
