@@ -163,7 +163,12 @@ class DocumentFacts:
     def _filers(self) -> list[str]:
         """Return the kind of filer that each document is for; empty for everyone and for individuals."""
         rules = load_filers().titles
-        return [next((rule.id for rule in rules if rule.pattern.search(row["title"])), "") for row in self.documents]
+        titles = [row["title"] for row in self.documents]
+        found = {
+            title: next((rule.id for rule in rules.find_usable(title) if rule.pattern.search(title)), "")
+            for title in set(titles)
+        }
+        return [found[title] for title in titles]
 
     @cached_property
     def _forms(self) -> list[tuple[str, ...]]:
