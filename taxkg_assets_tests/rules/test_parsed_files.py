@@ -1,4 +1,4 @@
-"""Parsed rule files are read from the cache while they hold the present file, and parsed anew otherwise."""
+"""Parsed rule files are read from the cache while they hold the present file, and parsed again otherwise."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return []
 
 
-def _read(path: Path, parsed: list[str]) -> dict[str, Any]:
-    def parse(text: str) -> dict[str, Any]:
+def _read(path: Path, parsed: list[str]) -> dict[str | int, Any]:
+    def parse(text: str) -> dict[str | int, Any]:
         parsed.append(text)
         return {"words": text.split(), 1: None, "share": 0.25}
 

@@ -41,7 +41,7 @@ class FetchedColumn(Sequence[Any]):
         return dict(self._cells)
 
     def find_lacking(self, rows: Sequence[int]) -> set[int]:
-        """Return which of some rows have no cached cell; all of them where the cache is full and starts anew.
+        """Return which of some rows have no cached cell; all of them where the cache is full and is emptied.
 
         Old cells are dropped all at once, so that readers need no lock, and before the rows are compared: what is
         fetched for them then holds all of them.

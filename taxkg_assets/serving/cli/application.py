@@ -105,7 +105,7 @@ def keep_to_one_thread() -> None:
     """Have matrices multiplied by this thread alone, unless the environment says otherwise.
 
     Further threads wait busily for the next product: they took a twelfth of a question's processor time. Call it before
-    numpy is imported, which reads the variable then.
+    numpy is imported, because numpy reads the variable then.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
