@@ -27,9 +27,9 @@ def compile_search(pattern: re.Pattern[str]) -> Search:
         `match` for patterns anchored at the beginning, a search of the last characters for short ones anchored at the
         end, else `search`.
     """
-    parsed = parse_pattern(pattern.pattern, pattern.flags)
-    if pattern.flags & re.MULTILINE:
+    if pattern.flags & re.MULTILINE or not _may_be_anchored(pattern.pattern):
         return pattern.search
+    parsed = parse_pattern(pattern.pattern, pattern.flags)
     if _is_anchored(parsed, "AT_BEGINNING", place=0):
         return pattern.match
     longest = int(parsed.getwidth()[1])
@@ -41,6 +41,12 @@ def compile_search(pattern: re.Pattern[str]) -> Search:
         return pattern.search(text, max(0, len(text) - longest - 1))
 
     return search_end
+
+
+def _may_be_anchored(pattern: str) -> bool:
+    """Return whether a pattern names an edge of the text: to parse it takes as long as to compile it."""
+    named = pattern.replace("[^", "[")
+    return any(edge in named for edge in ("^", "$", r"\A", r"\Z"))
 
 
 def _is_anchored(items: Sequence[tuple[Any, Any]], edge: str, *, place: int) -> bool:

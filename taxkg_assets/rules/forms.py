@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 _BETWEEN_FORMS = re.compile(r"\s+and\s+|,\s*")
 _SPELLED_IN_WAYS = {"form", "publication", "pub", "schedule", "misc"}
@@ -17,6 +17,7 @@ _PERSPECTIVES = {
 }
 
 
+@lru_cache(maxsize=10_000)
 def split_forms(form: str) -> tuple[str, ...]:
     """Split the forms of a booklet: `W-2 and W-3` into two.
 

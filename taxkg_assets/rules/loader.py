@@ -8,17 +8,13 @@ import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-import yaml
-
 from taxkg_assets.rules.anchored_search import Search, compile_search
+from taxkg_assets.rules.parsed_files import read_parsed
 from taxkg_assets.rules.required_literals import find_literal_groups
 from taxkg_assets.rules.support import find_unsupported
-
-# The same loader in C where it was compiled: every process reads the rules again.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 
 LITERALS = "required_literals.json"
 """File of the words without which a pattern cannot match; `python -m tools.rule_literals` writes it."""
@@ -123,8 +119,15 @@ def load_family(name: str) -> dict[str, Any]:
     Returns:
         Content of the file; do not change it.
     """
-    loaded: dict[str, Any] = yaml.load(_read_text(f"{name}.yaml"), Loader=_LOADER)
-    return loaded
+    return read_parsed(Path(__file__).with_name(f"{name}.yaml"), _parse_yaml)
+
+
+def _parse_yaml(text: str) -> dict[str, Any]:
+    import yaml  # loaded here: most processes find the files parsed
+
+    # The same loader in C where it was compiled.
+    parsed: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return parsed
 
 
 def is_rule_list(value: Any) -> bool:

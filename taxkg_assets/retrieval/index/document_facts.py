@@ -163,7 +163,17 @@ class DocumentFacts:
     def _filers(self) -> list[str]:
         """Return the kind of filer that each document is for; empty for everyone and for individuals."""
         rules = load_filers().titles
-        return [next((rule.id for rule in rules if rule.pattern.search(row["title"])), "") for row in self.documents]
+        titles = [row["title"] for row in self.documents]
+        found = {
+            title: next((rule.id for rule in rules.find_usable(title) if rule.pattern.search(title)), "")
+            for title in set(titles)
+        }
+        return [found[title] for title in titles]
+
+    @cached_property
+    def _forms(self) -> list[tuple[str, ...]]:
+        """Return the forms of each document."""
+        return [split_forms(row["document_form"]) for row in self.documents]
 
     def _score_filers(self, route: Route) -> Floats:
         """Return 1 for a document for filers that the question names neither in words nor by their form.
@@ -174,8 +184,8 @@ class DocumentFacts:
             return np.zeros(len(self.documents))
         forms = frozenset(route.forms)
         is_other = [
-            bool(filer) and filer not in route.filers and forms.isdisjoint(split_forms(row["document_form"]))
-            for filer, row in zip(self._filers, self.documents, strict=True)
+            bool(filer) and filer not in route.filers and forms.isdisjoint(own)
+            for filer, own in zip(self._filers, self._forms, strict=True)
         ]
         return np.array(is_other, dtype=np.float64)
 

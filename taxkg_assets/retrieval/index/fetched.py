@@ -40,25 +40,26 @@ class FetchedColumn(Sequence[Any]):
         """Return the cached cells by row number."""
         return dict(self._cells)
 
-    def lacking(self, rows: Sequence[int]) -> set[int]:
-        """Return which of some rows have no cached cell.
+    def find_lacking(self, rows: Sequence[int]) -> set[int]:
+        """Return which of some rows have no cached cell; all of them where the cache is full and is emptied.
+
+        Old cells are dropped all at once, so that readers need no lock, and before the rows are compared: what is
+        fetched for them then holds all of them.
 
         Args:
             rows: 0-based rows of the index.
         """
+        if len(self._cells) + len(rows) > MOST_CELLS:
+            self._cells = {}
         return {row for row in rows if row not in self._cells}
 
     def keep(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
         """Add fetched cells to the cache.
 
-        Old cells are dropped all at once, so that readers need no lock.
-
         Args:
             rows: 0-based rows of the index.
             cells: One cell per row.
         """
-        if len(self._cells) + len(rows) > MOST_CELLS:
-            self._cells = {}
         self._cells.update(zip(rows, cells, strict=True))
 
 
@@ -74,16 +75,17 @@ class FetchedColumns(dict[str, FetchedColumn]):
         return self[name]
 
     def fetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Fetch the cells of some rows that are not cached, in one read.
+        """Fetch the cells of some rows that are not cached, in one read of the columns that lack any.
 
         Args:
             rows: 0-based rows of the index.
             names: Names of columns.
         """
-        if missing := sorted(set().union(*(self[name].lacking(rows) for name in names))):
-            frame = self._store.read(missing, names)
-            for name in names:
-                self[name].keep(missing, frame[name].to_list())
+        lacking = {name: own for name in names if (own := self[name].find_lacking(rows))}
+        if lacking:
+            missing = sorted(set().union(*lacking.values()))
+            for name, cells in self._store.read(missing, list(lacking)).items():
+                self[name].keep(missing, cells)
 
 
 class FetchedRows(Mapping[str, int]):

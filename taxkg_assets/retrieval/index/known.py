@@ -21,8 +21,11 @@ from taxkg_assets.retrieval.index.passage_index import Known
 from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 
-MAPPED = (*RANKED, "chunk_id")
-"""Columns that are also stored outside LanceDB's tables: those that ranking reads, and the id of each row."""
+MAPPED = (*RANKED, "chunk_id", "node_ids", "bboxes")
+"""Columns that are also stored outside LanceDB's tables: those that ranking reads, ids, and rectangles.
+
+LanceDB stores rectangles as five columns and needs twice the time to read them with a passage.
+"""
 CATALOGUE: dict[str, Any] = {
     "table_id": pl.String,
     "document": pl.String,

@@ -70,8 +70,8 @@ class LanceRows:
         """Return the number of rows."""
         return int(self.passages.count_rows())
 
-    def read(self, rows: Sequence[int], columns: Sequence[str]) -> pl.DataFrame:
-        """Return cells of some rows in the given order, with at most one LanceDB read.
+    def read(self, rows: Sequence[int], columns: Sequence[str]) -> dict[str, list[Any]]:
+        """Return the cells of some rows by column, in the given order, with at most one LanceDB read.
 
         Args:
             rows: Row numbers.
@@ -79,11 +79,10 @@ class LanceRows:
         """
         near = [name for name in columns if name in self.mapped.columns]
         others = [name for name in columns if name not in near]
-        parts = [self.mapped.select(near)[list(rows)]] if near else []
+        cells = _read_cells(self.mapped.select(near), rows) if near else {}
         if near and self.pages is not None:
             self.pages.release()
-        parts += [self._take(rows, others)] if others else []
-        return pl.concat(parts, how="horizontal")
+        return cells | (self._take(rows, others).to_dict(as_series=False) if others else {})
 
     def find_node(self, node_id: str) -> int | None:
         """Return the first row of a node or of an anchor; None for an unknown id.
@@ -112,6 +111,14 @@ class LanceRows:
         frame = pl.DataFrame(self.passages.take_offsets(once.tolist()).select(["row", *columns]).to_arrow()).sort("row")
         ordered: pl.DataFrame = frame.drop("row")[np.searchsorted(once, wanted_rows).tolist()]
         return ordered
+
+
+def _read_cells(mapped: pl.DataFrame, rows: Sequence[int]) -> dict[str, list[Any]]:
+    """Return the cells of some rows by column; lists one by one, as to gather them takes time for all rows."""
+    nested = {name: mapped[name] for name, dtype in mapped.schema.items() if dtype.is_nested()}
+    single = mapped.drop(nested)
+    cells: dict[str, list[Any]] = single[list(rows)].to_dict(as_series=False) if single.width else {}
+    return cells | {name: [column[int(row)].to_list() for row in rows] for name, column in nested.items()}
 
 
 def _quoted(text: str) -> str:

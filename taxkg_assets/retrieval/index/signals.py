@@ -108,8 +108,10 @@ def gather_signals(
 
 def _leave_out_navigation(rows: list[int], facts: PassageFacts) -> list[int]:
     """Leave out passages of indexes and tables of contents, unless there are no others: they only say where text is."""
-    paths, rules = facts.columns["heading_path"], load_ranking().navigation
-    return [row for row in rows if not rules.matches(paths[row])] or rows
+    column, rules = facts.columns["heading_path"], load_ranking().navigation
+    paths = [column[row] for row in rows]
+    left_out = {path for path in set(paths) if rules.matches(path)}
+    return [row for row, path in zip(rows, paths, strict=True) if path not in left_out] or rows
 
 
 def _score_sections(anchors: Ints, query_vector: Vectors, index_context: IndexContext, scale: CosineScale) -> Floats:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
-from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.signals import Signals
 from taxkg_assets.retrieval.query.form_match import score_forms
@@ -101,7 +101,9 @@ def _share_of_group(scores: Floats, groups: Ints) -> Floats:
 
 @lru_cache(maxsize=100_000)
 def _heading_terms(heading_path: str) -> frozenset[str]:
-    return frozenset(find_terms(heading_path.split(" > ", 1)[-1]))
+    """Return the terms of the headings below the title, heading by heading: many paths have the same ones."""
+    headings = heading_path.split(" > ")
+    return frozenset[str]().union(*(find_distinct_terms(heading) for heading in headings[1:] or headings))
 
 
 def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict[str, Floats]:

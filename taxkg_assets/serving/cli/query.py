@@ -18,6 +18,7 @@ from taxkg_assets.serving.cli.application import (
     err,
     examples,
     home_of,
+    keep_to_one_thread,
     out,
     print_json,
 )
@@ -63,6 +64,8 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Rank passages of the released corpus, each with its page and rectangles."""
+    if queries is None:
+        keep_to_one_thread()
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.batch import SearchFilters, run_batch, search_line
     from taxkg_assets.serving.filters import check_filters
@@ -108,6 +111,8 @@ def ask(
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question with citations or general guidance, or abstain."""
+    if queries is None:
+        keep_to_one_thread()
     from taxkg_assets.retrieval.answering.answer import ask as answer_question
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.batch import run_batch, run_line
@@ -169,6 +174,7 @@ def table(
     as_json: JsonOption = False,
 ) -> None:
     """Look up a table cell by its row and column headers, or report that none fits."""
+    keep_to_one_thread()
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.released import open_release
     from taxkg_assets.serving.tables import TableLookup

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.encoding.vector import stack_vectors
-from taxkg_assets.retrieval.index import row_store
+from taxkg_assets.retrieval.index import fetched, row_store
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.index import write_passages
@@ -38,8 +38,8 @@ def lance(tmp_path: Path, rows: pl.DataFrame) -> LanceRows:
 def test_rows_come_as_they_were_written_in_the_order_requested(lance: LanceRows, rows: pl.DataFrame) -> None:
     queried = [5, 0, 3, 5]
     assert lance.height == rows.height
-    assert lance.read(queried, COLUMNS).to_dicts() == rows.select(COLUMNS)[queried].to_dicts()
-    assert lance.read(queried, ("terms",)).to_dicts() == rows.select("terms")[queried].to_dicts()
+    for columns in (COLUMNS, ("terms",), ("tags",)):
+        assert lance.read(queried, columns) == rows.select(columns)[queried].to_dict(as_series=False)
 
 
 def test_nodes_and_chunks_lead_to_their_rows(lance: LanceRows, rows: pl.DataFrame) -> None:
@@ -56,6 +56,31 @@ def test_a_chunk_whose_cells_were_forgotten_is_found_again(lance: LanceRows, row
     assert facts.row_of_chunk[rows["chunk_id"][4]] == 4
     with pytest.raises(KeyError):
         facts.row_of_chunk["no such chunk"]
+
+
+def test_cells_of_one_fetch_are_cached_together_also_where_the_cache_is_full(
+    lance: LanceRows, rows: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetched, "MOST_CELLS", 4)
+    columns = FetchedFacts(pl.DataFrame(), lance).columns
+    columns.fetch([0, 1, 2], ("terms",))
+    columns.fetch([1, 2, 3], ("terms",))
+    assert columns["terms"].kept() == {row: rows["terms"][row] for row in (1, 2, 3)}
+
+
+def test_only_columns_that_lack_a_cell_are_read(lance: LanceRows, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = FetchedFacts(pl.DataFrame(), lance).columns
+    columns.fetch([0, 1], ("text", "chunk_id"))
+    read: list[tuple[list[int], list[str]]] = []
+
+    def record(_: LanceRows, rows: list[int], names: list[str]) -> dict[str, list[str]]:
+        read.append((rows, names))
+        return {}
+
+    monkeypatch.setattr(LanceRows, "read", record)
+    columns.fetch([0, 1], ("text", "terms"))
+    columns.fetch([0, 1], ("text",))
+    assert read == [([0, 1], ["terms"])]
 
 
 def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
