@@ -113,7 +113,7 @@ def test_check_boxes_have_whole_words_of_their_label_or_its_question_and_their_a
             "parent_anchor_id": [None],
         }
     )  # fmt: skip
-    fields = build_fields(stated, anchors=anchors, faces={}, document_id="sample", is_trusted=True)
+    fields = build_fields(stated, anchors=anchors, faces={}, lines={}, document_id="sample", is_trusted=True)
     assert fields["label"].to_list() == labels
 
 
