@@ -140,7 +140,7 @@ class FaceBlockMaker(BlockMaker):
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
-        """Decide whether a label or an icon marks a callout; what is signed stands in a cell next to others."""
+        """Decide whether a label or an icon marks a callout; what is signed is in a cell next to others."""
         first = paragraph.first
         if not super()._is_callout(paragraph):
             return False

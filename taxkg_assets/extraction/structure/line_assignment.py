@@ -166,7 +166,7 @@ def sort_text(
         text = line.text
         if is_icon(text):
             parts.callout_icons.append(line)
-        elif (is_furniture(line) and id(line) not in kept and not (is_face and _stands_in_row(text))) or (
+        elif (is_furniture(line) and id(line) not in kept and not (is_face and _is_in_row(text))) or (
             id(line) in marks
         ):
             parts.furniture.append(line)
@@ -183,7 +183,7 @@ def sort_text(
     return parts
 
 
-def _stands_in_row(text: str) -> bool:
+def _is_in_row(text: str) -> bool:
     """Decide whether signs are part of a row of a face: a box to check, or an arrow to a blank."""
     return load_roles().checkboxes.matches(text) or load_roles().artifacts.signs_alone.search(text) is not None
 
