@@ -1,4 +1,4 @@
-"""A heading whose note in parentheses goes on in the next row has both rows."""
+"""A heading whose note in parentheses continues in the next row has both rows."""
 
 from __future__ import annotations
 
