@@ -101,6 +101,9 @@ def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str], lines: 
         elif all(parts) and len(set(parts)) == len(indices):
             for ix, part in zip(indices, parts, strict=True):
                 rows[ix]["label"] = part
+        elif any(rows[ix]["kind"] != "checkbox" for ix in indices):
+            for ix in indices:
+                rows[ix]["label"] = _find_own_words(label, spoken[ix]) or label
 
 
 def _find_words_over(label: str, place: Row, lines: Sequence[Line]) -> str:
@@ -112,6 +115,19 @@ def _find_words_over(label: str, place: Row, lines: Sequence[Line]) -> str:
         if line.x0 <= middle <= line.x1 and line.y0 < place["y0_pt"] and line.text in label and line.text != label
     ]
     return max(over, key=lambda line: line.base).text if over else ""
+
+
+def _find_own_words(label: str, spoken: str) -> str:
+    """Find what one of several fields of a box says in addition to the label of all: in printed words, else as spoken."""
+    whole = _letters_of(label)
+    said = [part.strip(" .") for part in spoken.split(". ")]
+    own = [part for part in said if part[:1].isupper() and not _letters_of(part).startswith(whole)]
+    printed = next((found for part in own if (found := _find_words(label, part))), "")
+    return printed or next(iter(own), "")
+
+
+def _letters_of(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _find_answer(spoken: str) -> str:

@@ -41,8 +41,8 @@ def test_a_label_out_of_order_in_its_own_paragraph_is_its_first_word() -> None:
 
 
 def test_plain_numbers_at_the_end_of_a_column_and_lines_of_a_paragraph_stay() -> None:
-    beside = _line("Rafts, 9", 90, 100, 0)
-    index = [beside, _line("Boats, 3, 5", 20, 88, 1), _line("7, 11", 40, 100, 1)]
+    near = _line("Rafts, 9", 90, 100, 0)
+    index = [near, _line("Boats, 3, 5", 20, 88, 1), _line("7, 11", 40, 100, 1)]
     assert _labels(index) == {}
     bold = [_line("Rafts", 90, 100, 0), _line("Form 3 and", 30, 88, 1), _line("Form 7", 30, 100, 1, is_bold=True)]
     assert _labels(bold) == {}
