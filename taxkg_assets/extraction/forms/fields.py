@@ -118,7 +118,7 @@ def _find_words_over(label: str, place: Row, lines: Sequence[Line]) -> str:
 
 
 def _find_own_words(label: str, spoken: str) -> str:
-    """Find what one of several fields of a box says in addition to the label of all: in printed words, else as spoken."""
+    """Find what a field of a box says in addition to the label of all its fields: in printed words, else as spoken."""
     whole = _letters_of(label)
     said = [part.strip(" .") for part in spoken.split(". ")]
     own = [part for part in said if part[:1].isupper() and not _letters_of(part).startswith(whole)]
