@@ -96,7 +96,12 @@ def cut_leads(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> lis
     """
     left = min((piece.x0 for piece in pieces), default=0.0)
     edge = max(min(start.x0 for start in starts) + 3.0, left + limits().label_frac * page.width_pt)
-    return [part for piece in pieces for part in (_cut_lead(piece) if _has_lead(piece, edge) else [piece])]
+    numbered = {id(start) for start in starts}
+    return [
+        part
+        for piece in pieces
+        for part in (_cut_lead(piece) if id(piece) not in numbered and _has_lead(piece, edge) else [piece])
+    ]
 
 
 def _has_lead(piece: Line, edge: float) -> bool:
