@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import dataframely as dy
 import polars as pl
@@ -21,6 +21,7 @@ from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
 from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
+from taxkg_assets.extraction.forms.stated_columns import name_printed_columns
 from taxkg_assets.extraction.forms.stated_fields import StatedField, find_stated_fields
 from taxkg_assets.extraction.invariants import (
     DOCUMENT_CHECKS,
@@ -33,7 +34,7 @@ from taxkg_assets.extraction.invariants import (
     find_unread_pages,
 )
 from taxkg_assets.extraction.layout.lines import Line
-from taxkg_assets.extraction.layout.printed_text import read_printed_text
+from taxkg_assets.extraction.layout.printed_text import PrintedText, read_printed_text
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.page_sources import PageSource, find_page_sources
 from taxkg_assets.extraction.pdf.hidden_text import HiddenText
@@ -134,6 +135,22 @@ def _read_form(source: Source, identity: Identity) -> _Form:
     return _Form(faces, stated, by_page, form_fields.is_trusted)
 
 
+def _name_columns(form: _Form, text: PrintedText) -> _Form:
+    """Give the fields that say nothing the columns that are printed above them; faces with boxes have none."""
+    by_page: dict[int, list[StatedField]] = {}
+    for one in form.stated:
+        by_page.setdefault(one.field.page, []).append(one)
+    named = {
+        page: stated if form.faces.get(page) else name_printed_columns(stated, text.lines[page])
+        for page, stated in by_page.items()
+    }
+    if form.is_trusted:
+        usable = named
+    else:
+        usable = {page: own for page, stated in named.items() if (own := [one for one in stated if one.column])}
+    return replace(form, stated=[one for stated in named.values() for one in stated], by_page=usable)
+
+
 def _keep_tables(
     source: Source, found: Mapping[int, list[FoundTable]], blocks: list[Block]
 ) -> tuple[dy.DataFrame[Tables], list[str]]:
@@ -192,6 +209,7 @@ class _Reading:
     source: Source
     identity: Identity
     form: _Form
+    lines: Mapping[int, Sequence[Line]]
     blocks: list[Block]
     tables: dy.DataFrame[Tables]
     document_id: str
@@ -220,7 +238,12 @@ def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str,
         "anchors": numbered.anchors,
         "faces": build_faces(source, identity=reading.identity, found=form.faces),
         "fields": build_fields(
-            form.stated, anchors=anchors, faces=form.faces, document_id=document_id, is_trusted=form.is_trusted
+            form.stated,
+            anchors=anchors,
+            faces=form.faces,
+            lines=reading.lines,
+            document_id=document_id,
+            is_trusted=form.is_trusted,
         ),
         "sections": numbered.sections,
         "links": links,
@@ -263,6 +286,7 @@ def extract(
     source = drop_face_tags(source, faces={page for page, boxes in form.faces.items() if len(boxes) > 1})
     text = read_printed_text(source)
     engine = ENGINES["own" if is_text else table_engine]
+    form = _name_columns(form, text)
     read = engine.read(data, source.pages, faces={n for n, boxes in form.faces.items() if boxes}, text=text)
     found = read.found
     if identity.doc_type == "form":
@@ -277,7 +301,7 @@ def extract(
     )
     tables, misread = _keep_tables(source, found, blocks)
     addresses = _find_official(source, identity)
-    reading = _Reading(shown, source, identity, form, blocks, tables, document_id)
+    reading = _Reading(shown, source, identity, form, text.lines, blocks, tables, document_id)
     frames, reasons = _build_frames(reading, page_url=addresses.page_url)
     engine_notes = (*read.warnings, *_name_engine(engine.name), *_name_misread(misread))
     return Extraction(

@@ -18,7 +18,9 @@ from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.spoken import find_formula
 from taxkg_assets.extraction.forms.stated_fields import StatedField
+from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.regions import FaceBox
+from taxkg_assets.rules.models.form_lines import load_form_lines
 from taxkg_assets.rules.models.spoken import load_spoken
 
 Row = Mapping[str, Any]
@@ -33,6 +35,7 @@ def build_fields(
     *,
     anchors: dy.DataFrame[schemas.Anchors],
     faces: Mapping[int, Sequence[FaceBox]],
+    lines: Mapping[int, Sequence[Line]],
     document_id: str,
     is_trusted: bool,
 ) -> dy.DataFrame[schemas.Fields]:
@@ -42,6 +45,7 @@ def build_fields(
         stated: Fields of its pages with the information in their spoken texts.
         anchors: The headings of the document.
         faces: The boxes of each page.
+        lines: The printed lines of each page.
         document_id: Id of the document.
         is_trusted: Whether the template is reliable.
 
@@ -55,7 +59,7 @@ def build_fields(
         page = one.field.page
         rows.append(_row_of(one, print_, field_ix=counts[page], is_trusted=is_trusted))
         counts[page] += 1
-    _split_labels(rows, [one.spoken.label for one in stated])
+    _split_labels(rows, [one.spoken.label for one in stated], lines)
     _complete_columns(rows)
     if not stated:
         rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(boxes)]
@@ -65,17 +69,28 @@ def build_fields(
     return schemas.validated(frame, schemas.Fields)
 
 
-def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None:
+def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str], lines: Mapping[int, Sequence[Line]]) -> None:
     """Assign to each of several fields of a box, or check boxes of a line, the part of the label that it states.
 
-    Check boxes that answer a question keep the question and add their answer.
+    Check boxes that answer a question keep the question and add their answer; those of one column keep what heads
+    all of them and add what is printed over each.
     """
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
-        if (row["key"].startswith("box_") and not row["column"]) or (row["key"] and row["kind"] == "checkbox"):
+        if (row["key"].startswith("box_") and not row["column"]) or (
+            (row["key"] or row["column"]) and row["kind"] == "checkbox"
+        ):
             groups[row["page"], row["copy"], row["key"], row["column"], row["row"], row["label"]].append(ix)
-    for (*_, label), indices in groups.items():
+    for (page, _, _, column, _, label), indices in groups.items():
         if len(indices) == 1:
+            continue
+        over = [_find_words_over(label, rows[ix]["bbox"], lines.get(page, ())) for ix in indices] if column else []
+        if over and all(over) and len(set(over)) > 1:
+            head = label
+            for part in set(over):
+                head = head.replace(part, " ")
+            for ix, part in zip(indices, over, strict=True):
+                rows[ix]["label"] = " ".join(f"{head} {part}".split())
             continue
         parts = [_find_words(label, spoken[ix]) for ix in indices]
         answers = [_find_answer(rows[ix]["spoken"]) for ix in indices]
@@ -86,6 +101,33 @@ def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None
         elif all(parts) and len(set(parts)) == len(indices):
             for ix, part in zip(indices, parts, strict=True):
                 rows[ix]["label"] = part
+        elif any(rows[ix]["kind"] != "checkbox" for ix in indices):
+            for ix in indices:
+                rows[ix]["label"] = _find_own_words(label, spoken[ix]) or label
+
+
+def _find_words_over(label: str, place: Row, lines: Sequence[Line]) -> str:
+    """Find the part of a label that is printed over a check box and narrower than the label; empty for none."""
+    middle = (place["x0_pt"] + place["x1_pt"]) / 2
+    over = [
+        line
+        for line in lines
+        if line.x0 <= middle <= line.x1 and line.y0 < place["y0_pt"] and line.text in label and line.text != label
+    ]
+    return max(over, key=lambda line: line.base).text if over else ""
+
+
+def _find_own_words(label: str, spoken: str) -> str:
+    """Find what a field of a box says in addition to the label of all its fields: in printed words, else as spoken."""
+    whole = _letters_of(label)
+    said = [part.strip(" .") for part in spoken.split(". ")]
+    own = [part for part in said if part[:1].isupper() and not _letters_of(part).startswith(whole)]
+    printed = next((found for part in own if (found := _find_words(label, part))), "")
+    return printed or next(iter(own), "")
+
+
+def _letters_of(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _find_answer(spoken: str) -> str:
@@ -244,6 +286,9 @@ def _row_of(one: StatedField, print_: _PrintedForm, *, field_ix: int, is_trusted
             source = "layout"
             key = box.box_key if box is not None else str(anchor["key"]) if anchor is not None else key
     head = print_.find(page, f"column_{one.column}", y=place.y1) if one.column else None
+    if anchor is None and box is None and head is not None:
+        # It is in a column, and the line that it is said to be in is not printed.
+        key = ""
     label = _label_of(one, anchor, box, head)
     headings = list(print_.headings_of(anchor or head))
     if not headings and not key and (above := print_.find_head(one)) is not None:
@@ -273,12 +318,22 @@ def _label_of(one: StatedField, anchor: Row | None, box: FaceBox | None, head: R
     """Return the printed label of a field's line, box or column; else its caption, else its spoken text."""
     if box is not None and box.label:
         return box.label
-    for row in (anchor, head):
+    for row in (head, anchor) if one.row else (anchor, head):
         if row is not None and any(map(str.isalpha, row["heading"])) and not _is_number(row):
             return str(row["heading"])
     if any(map(str.isalpha, one.field.caption)):
         return one.field.caption
-    return one.spoken.label or one.spoken.head
+    return _label_of_row(one) or one.spoken.label or one.spoken.head
+
+
+def _label_of_row(one: StatedField) -> str:
+    """Return the label of a field in a table whose rows are numbered like columns, and whose columns are entries."""
+    number = load_form_lines().column_numbers.column_number.pattern.match(one.row)
+    if number is None:
+        return ""
+    said = one.spoken.label or one.spoken.head
+    is_entry = load_spoken().items.item.pattern.fullmatch(f"{said}. ") is not None
+    return f"{one.row[number.end() :]} {'' if is_entry else said}".strip()
 
 
 def _is_number(row: Row) -> bool:

@@ -20,7 +20,14 @@ from taxkg_assets.extraction.forms.line_numbers import (
     read_line_number,
     split_at_numbers,
 )
-from taxkg_assets.extraction.forms.margin_labels import MarginLabel, find_inner_heads, find_labels, label_key, limits
+from taxkg_assets.extraction.forms.margin_labels import (
+    MarginLabel,
+    cut_leads,
+    find_inner_heads,
+    find_labels,
+    label_key,
+    limits,
+)
 from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.form_lines import load_form_lines
@@ -80,6 +87,7 @@ def find_form_lines(
     taken = {id(start.piece) for start in repeats}
     free = [piece for piece in pieces if id(piece) not in taken]
     begun = [start.piece for start in starts]
+    free = cut_leads(page, free, begun)
     labels = find_labels(page, free, begun)
     margin = {id(line) for label in labels for line in label.lines}
     inner = find_inner_heads([piece for piece in free if id(piece) not in margin], begun)

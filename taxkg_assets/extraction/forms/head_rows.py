@@ -118,6 +118,8 @@ def find_tops(units: Sequence[Unit], loose: Sequence[Line]) -> list[float]:
                 [
                     min(map(_top, row)),
                     top if any(map(_is_over, above)) else 0.0,
+                    # A number is read before the heads of its grid, though some may begin a little above it.
+                    tops[-1] + _BEFORE_PT if any(_is_next_to(head, row) for head in above) else 0.0,
                     *(line.y0 + _BEFORE_PT for line in loose if _is_over_heads(line, row, top)),
                 ]
             )
@@ -129,6 +131,11 @@ def _is_over_heads(line: Line, row: Sequence[Unit], top: float) -> bool:
     """Decide whether a line is over a head of a row, and next to others: it heads several columns."""
     below = [head for head in row if _top(head) >= line.y1 - 1 and _left(head) < line.x1 and _right(head) > line.x0]
     return bool(below) and line.y0 >= top - _LEAD_SIZES * line.size and any(_bottom(head) > line.y1 for head in row)
+
+
+def _is_next_to(unit: Unit, row: Sequence[Unit]) -> bool:
+    """Decide whether a unit is a head that reaches below the top of a row of other heads."""
+    return _is_head(unit) and _bottom(unit) > min(map(_top, row)) and _key_of(unit) not in map(_key_of, row)
 
 
 def _is_head(unit: Unit) -> bool:

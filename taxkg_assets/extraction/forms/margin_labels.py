@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
-from taxkg_assets.extraction.layout.lines import Line
+from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.form_lines import Limits, load_form_lines
 
@@ -81,6 +81,41 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
             labels.append(label)
         (label.title if piece.is_bold and not label.remarks else label.remarks).append(piece)
     return [_with_plain_head(label) for label in labels]
+
+
+def cut_leads(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[Line]:
+    """Cut a large bold label in the margin from the smaller plain words that follow it on its row.
+
+    Args:
+        page: The page.
+        pieces: Its pieces.
+        starts: Pieces that begin lines.
+
+    Returns:
+        The pieces; each that begins with such a label is two.
+    """
+    left = min((piece.x0 for piece in pieces), default=0.0)
+    edge = max(min(start.x0 for start in starts) + 3.0, left + limits().label_frac * page.width_pt)
+    numbered = {id(start) for start in starts}
+    return [
+        part
+        for piece in pieces
+        for part in (_cut_lead(piece) if id(piece) not in numbered and _has_lead(piece, edge) else [piece])
+    ]
+
+
+def _has_lead(piece: Line, edge: float) -> bool:
+    """Decide whether the first words of a piece are a label that ends in the margin; plain words follow."""
+    lead = [span for span in takewhile(lambda span: span.is_bold, piece.spans) if span.text.strip()]
+    rest = [span for span in piece.spans if span.text.strip()][len(lead) :]
+    is_large = bool(lead and rest) and lead[0].size_pt >= max(limits().plain_label_pt, rest[0].size_pt + 1)
+    return is_large and lead[-1].x1 <= edge
+
+
+def _cut_lead(piece: Line) -> list[Line]:
+    lead = list(takewhile(lambda span: span.is_bold, piece.spans))
+    parts = make_line(piece.page, lead), make_line(piece.page, piece.spans[len(lead) :])
+    return [part for part in parts if part is not None]
 
 
 def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[MarginLabel]:

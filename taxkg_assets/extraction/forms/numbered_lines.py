@@ -50,7 +50,7 @@ def read_form_lines(
     words = Words([line for unit in found.lines for line in unit.lines])
     for unit in found.lines:
         text, _ = join_lines(unit.lines, words=words)
-        if not _is_mere_number(unit, stated):
+        if not _is_mere_number(unit, stated) or _has_own_words(text):
             unit.label = find_label(unit, text, spoken=_spoken_label(unit, stated), leaders=leaders)
     return found
 
@@ -65,6 +65,12 @@ def _is_mere_number(unit: FormLine, stated: Sequence[StatedField]) -> bool:
     """Decide whether a line only numbers the rows of a table, whose columns have all the words."""
     own = [one for one in stated if one.key == unit.key]
     return bool(own) and all(one.column and not one.spoken.label for one in own)
+
+
+def _has_own_words(text: str) -> bool:
+    """Decide whether words of its own, and not those of a column, follow the number of a line."""
+    words = text.partition(" ")[2]
+    return bool(words) and not words.startswith("(") and any(map(str.isalpha, words))
 
 
 def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:

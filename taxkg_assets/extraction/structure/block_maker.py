@@ -23,7 +23,7 @@ from taxkg_assets.extraction.layout.roles import is_below_rule, is_centered, is_
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_state import DocumentState, PageMarks
-from taxkg_assets.extraction.structure.blocks import Block
+from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
 from taxkg_assets.rules.models.roles import load_roles
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
@@ -176,6 +176,8 @@ class BlockMaker:
             self.add(paragraph.lines, "BodyText", LIKELY, **place)
         elif self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", SURE, **place)
+        elif self._closes_heading(paragraph):
+            self.add(paragraph.lines, self.blocks[-1].role, LIKELY, is_continued=True, **place)
         elif self._is_heading(paragraph) and self._opens(paragraph):
             self._add_heading(paragraph, place)
         elif self.state.in_contents:
@@ -290,6 +292,19 @@ class BlockMaker:
         return any(
             icon.x1 <= first.x0 + 2 and first.x0 - icon.x1 < reach and icon.y0 < low and icon.y1 > first.y0 - 2
             for icon in self.marks.callout_icons
+        )
+
+    def _closes_heading(self, paragraph: Paragraph) -> bool:
+        """Decide whether a row ends the note in parentheses that began in the heading right above it."""
+        last = self.blocks[-1] if self.blocks else None
+        if last is None or last.role not in HEADER_ROLES or last.named is not None or last.is_run_in:
+            return False
+        line, text = paragraph.first, paragraph.first.text
+        is_below = len(paragraph.lines) == 1 and 0 < line.base - last.lines[-1].base < 2 * last.size
+        return (
+            is_below
+            and text.endswith(")")
+            and last.text.count("(") - last.text.count(")") == 1 == (text.count(")") - text.count("("))
         )
 
     def _opens(self, paragraph: Paragraph) -> bool:

@@ -92,8 +92,9 @@ class FaceBlockMaker(BlockMaker):
     def _add_by_role(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append text of a form's face: its title, the head of a part, or a field's words."""
         line = paragraph.first
-        if " ".join(part.text for part in paragraph.lines) == BLANK_LOSS:
-            # The number of its line was taken away.
+        text = " ".join(part.text for part in paragraph.lines)
+        if text == BLANK_LOSS or load_roles().artifacts.signs_alone.search(text) is not None:
+            # The words or the number of its line were taken away.
             self.add(paragraph.lines, "PageArtifact", LIKELY, **place)
             return
         if self.has_boxes and self._add_masthead(paragraph, place):
@@ -137,6 +138,20 @@ class FaceBlockMaker(BlockMaker):
             line.is_bold and self._is_large(line) and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
         )
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
+
+    def _is_callout(self, paragraph: Paragraph) -> bool:
+        """Decide whether a label or an icon marks a callout; what is signed is in a cell next to others."""
+        first = paragraph.first
+        if not super()._is_callout(paragraph):
+            return False
+        is_in_cell = any(
+            not rule.is_horizontal
+            and rule.x0 > first.x1
+            and rule.y0 - 2 <= first.y0
+            and rule.y1 >= paragraph.lines[-1].y1
+            for rule in self.page.rules
+        )
+        return load_roles().callouts.matches(first.text) or not is_in_cell
 
     def _add_masthead(self, paragraph: Paragraph, place: dict[str, Any]) -> bool:
         """Append what a face with boxes states about itself: name and number, the letter of a copy and its reader."""

@@ -166,9 +166,9 @@ def sort_text(
         text = line.text
         if is_icon(text):
             parts.callout_icons.append(line)
-        elif (
-            is_furniture(line) and id(line) not in kept and not (is_face and load_roles().checkboxes.matches(text))
-        ) or (id(line) in marks):
+        elif (is_furniture(line) and id(line) not in kept and not (is_face and _is_in_row(text))) or (
+            id(line) in marks
+        ):
             parts.furniture.append(line)
         elif claims and (claim_ix := _claim_of(line, claims)) is not None:
             parts.inside.setdefault(claim_ix, []).append(line)
@@ -181,6 +181,11 @@ def sort_text(
         else:
             parts.loose.append(line)
     return parts
+
+
+def _is_in_row(text: str) -> bool:
+    """Decide whether signs are part of a row of a face: a box to check, or an arrow to a blank."""
+    return load_roles().checkboxes.matches(text) or load_roles().artifacts.signs_alone.search(text) is not None
 
 
 def _lines_in_cells(page: Page, lines: Sequence[Line], tables: Sequence[TableRegion]) -> set[int]:

@@ -15,6 +15,7 @@ from taxkg_assets.extraction.layout.paragraphs import Paragraph, is_list_start, 
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import BlockMaker
+from taxkg_assets.extraction.structure.strayed_labels import find_strayed_labels
 from taxkg_assets.extraction.structure.tag_fragments import join_at_links
 from taxkg_assets.rules.models.roles import load_roles
 
@@ -64,7 +65,11 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
     of_table: dict[int, TagUnit] = {}
     seen_items: set[int] = set()
     tables = {region.tag_ix for region in regions}
+    labels = find_strayed_labels(lines, places)
+    strayed = {id(label) for label in labels.values()}
     for line in lines:
+        if id(line) in strayed:
+            continue
         tag_ix = line.spans[0].tag_ix
         place = places[tag_ix] if tag_ix >= 0 else _place_untagged(line, regions)
         if place.table_ix in tables and place.row_ix >= 0:
@@ -81,10 +86,11 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
                 last.place, last.path = place, page.tags[place.block_ix].path
             last.lines.append(line)
             continue
+        label = labels.get(id(line))
         path = page.tags[place.block_ix].path if place.block_ix >= 0 else ()
         is_first = place.item_ix >= 0 and place.item_ix not in seen_items
         seen_items.add(place.item_ix)
-        units.append(TagUnit(place, path, -1, [line], place.is_mark, is_first))
+        units.append(TagUnit(place, path, -1, [line] if label is None else [label, line], place.is_mark, is_first))
     return join_at_links(units, page.tags) if any(tag.kind == "Link" for tag in page.tags) else units
 
 

@@ -103,6 +103,7 @@ class Artifacts(RuleList[Rule]):
     address_of_form: Rule
     cut_line: Rule
     keep_for_records: Rule
+    signs_alone: Rule
     cover_note: Rule
     attachment_number: Rule
     continues: Rule

@@ -12,6 +12,7 @@ from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.forms.spoken import read_spoken
 from taxkg_assets.extraction.forms.stated_fields import StatedField
+from taxkg_assets.extraction.layout.regions import FaceBox
 from taxkg_assets.schemas import Anchors
 from taxkg_assets.serving.build import SAMPLES
 
@@ -113,7 +114,37 @@ def test_check_boxes_have_whole_words_of_their_label_or_its_question_and_their_a
             "parent_anchor_id": [None],
         }
     )  # fmt: skip
-    fields = build_fields(stated, anchors=anchors, faces={}, document_id="sample", is_trusted=True)
+    fields = build_fields(stated, anchors=anchors, faces={}, lines={}, document_id="sample", is_trusted=True)
+    assert fields["label"].to_list() == labels
+
+
+@pytest.mark.parametrize(
+    ("printed", "spoken", "labels"),
+    [
+        ("See page 4", ("7. See page 4. Code.", "7. Amount."), ["Code", "See page 4"]),
+        (
+            "Port Harbor name",
+            ("7. Port. 1.", "7. Port. 2.", "7. Harbor name."),
+            ["Port", "Port", "Harbor name"],
+        ),
+        ("Owner’s first name", ("7. Owner's first name.", "7. Last name."), ["Owner’s first name", "Last name"]),
+        ("Port", ("7. 1. Port.", "7. 2. Port."), ["Port", "Port"]),
+    ],
+)
+def test_fields_of_one_box_have_the_words_that_only_they_say(
+    printed: str, spoken: tuple[str, ...], labels: list[str]
+) -> None:
+    stated = [
+        StatedField(
+            FormField(f"c{ix}", 1, 60 + 40 * ix, 100, 98 + 40 * ix, 112, "text", text, "", "", ix, True, ix),
+            read_spoken(text), "box_7", "", "", "",
+        )
+        for ix, text in enumerate(spoken)
+    ]  # fmt: skip
+    box = FaceBox(1, "box_7", printed, False, 50, 90, 300, 120, (), 1.0)
+    fields = build_fields(
+        stated, anchors=Anchors.create_empty(), faces={1: [box]}, lines={}, document_id="sample", is_trusted=True
+    )
     assert fields["label"].to_list() == labels
 
 

@@ -1,0 +1,69 @@
+"""Labels of list items that are tagged as part of another paragraph: a maker ties frames to the text they float over.
+
+The number of each publication in a list of these, set in a frame, has the tag of the paragraph that the frame is
+anchored in. It is read there as words in the middle of a sentence, and is missing where it is printed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from taxkg_assets.extraction.authored.structure_tree import TagPlace
+from taxkg_assets.extraction.layout.lines import Line
+
+# Labels have at most this many characters, and end this near before the words that they label, in type sizes.
+_LABEL_CHARS, _GAP_SIZES = 24, 3.0
+# Of one row: baselines as near. Lines of one paragraph are no farther from its next one. In type sizes.
+_SAME_ROW_SIZES, _NEXT_LINE_SIZES = 0.3, 2.0
+
+
+def find_strayed_labels(lines: Sequence[Line], places: Sequence[TagPlace]) -> dict[int, Line]:
+    """Find the labels of a tagged page that are printed before words of another tag, away from the rest of their own.
+
+    Args:
+        lines: Lines of the page, in tag order.
+        places: What encloses each tag.
+
+    Returns:
+        For the first line of each block (by `id`), the label that belongs before it.
+    """
+    blocks: dict[int, list[Line]] = defaultdict(list)
+    for line in lines:
+        tag_ix = line.spans[0].tag_ix
+        if tag_ix >= 0 and places[tag_ix].table_ix < 0 and places[tag_ix].block_ix >= 0:
+            blocks[places[tag_ix].block_ix].append(line)
+    firsts = [own[0] for own in blocks.values() if not own[0].is_bold]
+    found: dict[int, Line] = {}
+    for own in blocks.values():
+        if len(own) < 2:
+            continue
+        labeled = [(line, _find_labeled(line, firsts)) for line in own if _is_label(line)]
+        strayed = [(line, first) for line, first in labeled if first is not None]
+        rest = [line for line in own if not any(line is label for label, _ in strayed)]
+        if len(strayed) < 2 and not rest:
+            continue
+        for line, first in strayed:
+            if not any(_is_near(line, other) for other in rest):
+                found[id(first)] = line
+    return found
+
+
+def _is_label(line: Line) -> bool:
+    """Decide whether a line is a short bold name with a number, such as that of a form."""
+    return line.is_bold and len(line.text) <= _LABEL_CHARS and any(map(str.isdigit, line.text))
+
+
+def _find_labeled(label: Line, firsts: Sequence[Line]) -> Line | None:
+    """Find the first line of a block right behind a label on its row."""
+    for first in firsts:
+        is_in_row = abs(first.base - label.base) < _SAME_ROW_SIZES * label.size
+        if is_in_row and 0 < first.x0 - label.x1 < _GAP_SIZES * label.size:
+            return first
+    return None
+
+
+def _is_near(label: Line, other: Line) -> bool:
+    """Decide whether a label may be a line of a paragraph: it is right below or above one of its lines."""
+    is_next = abs(label.base - other.base) < _NEXT_LINE_SIZES * max(label.size, other.size)
+    return is_next and label.x0 < other.x1 and other.x0 < label.x1
