@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.language import Language
@@ -14,12 +14,15 @@ from taxkg_assets.verification.values import fold
 _SHORTEST_STEM = 5
 _REACH_WORDS = 3
 _LONGEST_PHRASE = 4
+_BLANK = re.compile(r" (?!\()")  # `501 (c)` is one key
 _BLANKED = "   "
+_MOST_KEPT = 100_000
 _NO = "no"
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _COMMA = re.compile(r",\s+(?:then )?")
 _LISTED = re.compile(r"(?i)(?:and|or)\b")
 Words = frozenset[str]
+_NO_WORDS: Words = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,15 @@ def find_words(text: str, *, language: Language) -> Words:
         text: Any text.
         language: Functions that read words.
     """
-    return frozenset(_list_words(text, language=language))
+    read = _word_reader(language.find_terms)
+    return _NO_WORDS.union(*map(read, _BLANK.split(text)))
+
+
+@cache
+def _word_reader(find_terms: Callable[[str], Sequence[str]]) -> Callable[[str], Words]:
+    """Return a function that reads the words of a part of a text without blanks; a library repeats these often."""
+    language = Language(find_terms=find_terms, read_weight=lambda _: 0.0, find_mentions=lambda _: ())
+    return lru_cache(maxsize=_MOST_KEPT)(lambda part: frozenset(_list_words(part, language=language)))
 
 
 def _list_words(text: str, *, language: Language) -> Iterator[str]:
