@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -214,7 +215,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
     matched, differences, unmatched = compare_values(claim, passage, reader=reader)
     text = passage.spoken
     contrary = find_contrary(claim.wording, wording, weights=claim.weights)
-    if contrary is not None:
+    if contrary is not None and not _addresses(text, contrary):
         differences = [*differences, Difference(*contrary, "contrary")]
     coverage = score_coverage(claim, wording.words, place)
     return Comparison(
@@ -244,6 +245,11 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
         doubts=_find_doubts(claim, text, wording, coverage=coverage, reader=reader),
     )
+
+
+def _addresses(text: str, contrary: tuple[str, str]) -> bool:
+    """Return whether a passage calls a word of a claim `you`: `your employer` speaks to the employee."""
+    return re.search(rf"(?i)\byour {re.escape(contrary[1])}\b", text) is not None
 
 
 def _find_doubts(
