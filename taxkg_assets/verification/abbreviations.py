@@ -50,7 +50,7 @@ class Abbreviations:
             The text.
         """
 
-        if not any(short in text for short in self.names):
+        if not _CAPITALS.search(text) or not any(short in text for short in self.names):
             return text
 
         def write(match: re.Match[str]) -> str:
