@@ -39,7 +39,7 @@ class Clause:
         has_verb: Whether it is a statement of its own.
         is_condition: Whether it is a condition.
         is_exception: Whether it names an exception.
-        is_concession: Whether it is a concession, as in `even if it is small`.
+        is_concession: Whether it is a concession or a reason, as in `even if it is small`.
         is_mixed: Whether it has two verbs, so that a negation may be of one alone.
     """
 
@@ -57,7 +57,7 @@ class Clause:
 
     @property
     def is_aside(self) -> bool:
-        """Return whether it is a condition, an exception or a concession rather than an assertion."""
+        """Return whether it is a condition, an exception, a concession or a reason rather than an assertion."""
         return self.is_condition or self.is_exception or self.is_concession
 
 

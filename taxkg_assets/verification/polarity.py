@@ -160,7 +160,7 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
 
 
 def _without_concessions(text: Wording) -> Wording:
-    """Return a text without its concessions: `even if it is small` changes nothing in what the rest says."""
+    """Return a text without concessions and reasons: `even if it is small` changes nothing in what the rest says."""
     rest = tuple(own for own in text.clauses if not own.is_concession)
     return replace(text, clauses=rest) if rest else text
 
@@ -213,8 +213,10 @@ def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
         words = frozenset(word for word in clause.words if not match_word(word, labels)) or clause.words
         nearest, share = _find_nearest(words, other.clauses, weights=weights)
         total = sum(_weight_of(word, weights) for word in words)
-        # Two cases of one rule differ in their conditions; neither denies the other.
-        is_opposite = all(own.is_negative != clause.is_negative and not own.is_condition for own in nearest)
+        # Two cases of one rule differ in their conditions; neither denies the other, nor does a reason or a concession.
+        is_opposite = all(
+            own.is_negative != clause.is_negative and not (own.is_condition or own.is_concession) for own in nearest
+        )
         if share >= _REVERSED * total and is_opposite:
             return True
     return False

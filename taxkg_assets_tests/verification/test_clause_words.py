@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.verification.clause_words import find_words, match_word, read_weights, read_wording
-from taxkg_assets.verification.polarity import demands_more, find_contrary, score_agreement
+from taxkg_assets.verification.polarity import demands_more, find_contrary, is_reversed, score_agreement
 from taxkg_assets_tests.verification.words import LANGUAGE
 
 
@@ -56,6 +56,12 @@ def test_the_same_said_otherwise_agrees(one: str, other: str) -> None:
 )
 def test_the_contrary_disagrees(one: str, other: str) -> None:
     assert _agree(one, other) <= 0.25
+
+
+def test_a_reason_is_no_denial_of_what_it_explains() -> None:
+    one = read_wording("Members of a harbor guild do not file.", language=LANGUAGE)
+    other = read_wording("You are exempt because of your membership in a harbor guild.", language=LANGUAGE)
+    assert not is_reversed(one, other, weights=read_weights(one.words, language=LANGUAGE))
 
 
 @pytest.mark.parametrize(

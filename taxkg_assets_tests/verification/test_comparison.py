@@ -102,6 +102,12 @@ def test_a_source_cited_with_per_is_no_each() -> None:
     )
 
 
+def test_a_word_that_opens_a_clause_says_nothing_alone() -> None:
+    assert (
+        "unless" not in claim_of("Form 9999 wants the toll reported, unless your logs show that you did not.").weights
+    )
+
+
 def test_values_may_come_from_the_place_of_a_passage() -> None:
     own = passage_of("This amount is not included in box 1.", label="Box 8 Allocated tips", keys=frozenset({"box_8"}))
     assert _verdict("Allocated tips in box 8 of Form 9999 are not included in box 1.", own) is Verdict.supported
