@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.alignment import score_softly, score_strange, score_unsaid
@@ -25,14 +25,12 @@ from taxkg_assets.verification.polarity import (
     lacks_sense,
     names_exception,
     score_agreement,
-    score_asserted,
 )
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.shortlist import score_named
 from taxkg_assets.verification.stated import Difference, compare_values
 from taxkg_assets.verification.values import Value, fold
 
-_LEAST_CLAUSE = 1.5
 _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
@@ -51,7 +49,6 @@ class Comparison:
         similarity: Cosine of both embeddings, at least 0; 0 where none was computed.
         agreement: Weighted share of aligned words of the same polarity, 0 to 1.
         own_coverage: Weighted share of the claim's words in the passage itself, 0 to 1.
-        clause_coverage: Smallest share of one clause of the claim in the passage or its place, 0 to 1.
         missing: Words of the claim that are not there, the rarest first.
         absent: Words of the claim that the passage itself lacks, whatever its place says.
         missing_weight: Weight of the rarest missing word; 0 for none.
@@ -62,17 +59,15 @@ class Comparison:
         is_reversed: Whether the passage says most of a clause of the claim, with the other polarity.
         is_of_other_year: Whether the passage names years, and neither the claim's nor one that the claim names.
         lacks_sense: Whether a word of the claim that has a contrary, such as `exempt`, is missing.
-        asserted: Weighted share of the claim's words in what the passage asserts, without its conditions, 0 to 1.
         is_excepted: Whether the passage excepts what the claim is about.
         names_exception: Whether the passage excepts something that the claim is about, whatever else it states.
         is_under_denial: Whether the passage is printed under a heading that denies, and the claim denies nothing.
         is_of_others: Whether the passage or the claim names some alone, and the other does not.
         is_pointer: Whether the passage only says where to read on.
         shared_weight: Weight of the claim's words that the passage has.
-        nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
         literal: The comparison of the claim in its own words; None where this is it.
         part: Part of the passage that is nearest in meaning; the whole of a short one.
-        soft_coverage: The same share, a word that the passage lacks counted by the square of its nearness, 0 to 1.
+        soft_coverage: Weighted share of the claim's words, one that the passage lacks counted by its nearness squared, 0 to 1.
         answered: Weighted share of that part's words that the claim has or is near to, 0 to 1.
         turns_part: Whether the part of the passage nearest in meaning denies where the claim affirms, or the reverse.
         turns_whole: The same of the whole passage.
@@ -89,7 +84,6 @@ class Comparison:
     passage: Passage
     coverage: float
     own_coverage: float
-    clause_coverage: float
     similarity: float
     agreement: float
     missing: tuple[str, ...]
@@ -102,14 +96,12 @@ class Comparison:
     absent: frozenset[str] = frozenset()
     lacks_sense: bool = False
     is_of_other_year: bool = False
-    asserted: float = 1.0
     is_excepted: bool = False
     names_exception: bool = False
     is_under_denial: bool = False
     is_of_others: bool = False
     is_pointer: bool = False
     shared_weight: float = 0.0
-    nearness: Mapping[str, float] = field(default_factory=dict)
     literal: Comparison | None = None
     part: str = ""
     soft_coverage: float = 0.0
@@ -186,16 +178,6 @@ def score_coverage(claim: Claim, own: Words, place: Words) -> float:
     return found / total if total else 0.0
 
 
-def _score_clauses(claim: Claim, words: Words) -> float:
-    """Return the smallest share of a clause's words that are contained, of clauses that say something of weight."""
-    shares = [1.0]
-    for clause in claim.wording.clauses:
-        total = sum(claim.weights.get(word, 0.0) for word in clause.words)
-        if total >= _LEAST_CLAUSE:
-            shares.append(sum(claim.weights.get(w, 0.0) for w in clause.words if match_word(w, words)) / total)
-    return min(shares)
-
-
 def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Comparison:
     """Compare a claim with one passage.
 
@@ -222,7 +204,6 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         passage=passage,
         coverage=coverage,
         own_coverage=score_coverage(claim, wording.words, frozenset()),
-        clause_coverage=_score_clauses(claim, wording.words | place),
         similarity=0.0,
         agreement=score_agreement(claim.wording, wording, weights=claim.weights),
         missing=tuple(missing),
@@ -235,7 +216,6 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         absent=frozenset(word for word in claim.weights if not match_word(word, wording.words)),
         is_of_other_year=_is_of_other_year(claim, reader.values_of(passage), text=fold(text)),
         lacks_sense=lacks_sense(claim.wording, wording.words | place, wording, language=reader.language),
-        asserted=score_asserted(claim.wording, wording, weights=claim.weights),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
         names_exception=names_exception(claim.wording, wording, weights=claim.weights),
         is_under_denial=is_under_denial(claim, passage, wording),
@@ -351,7 +331,6 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
         answered=aligned.answered,
         turns_part=row.turns_part,
         turns_whole=row.turns_whole,
-        nearness=aligned.nearness,
         soft_coverage=score_softly(claim, row.absent, aligned.nearness, place=place),
         unsaid=score_unsaid(claim, frozenset(row.missing), aligned.nearness),
         replaced=aligned.replaced,

@@ -19,7 +19,6 @@ _SAME_ROLE = 0.5  # of the best share: a clause of the same role counts
 _ANSWERED = 0.75  # a denial is denied in other words
 _FORBIDDEN = 0.5  # of the words of the shorter denial
 _EXCEPTED = 0.2  # of a statement, only in an exception
-_LEAST_ASSERTED = 3.0  # total weight of words below which a share says nothing
 _LEAST_WEIGHT = 0.1  # of a word that has none
 
 
@@ -64,21 +63,6 @@ def lacks_sense(one: Wording, words: Words, other: Wording, *, language: Languag
         if not contraries & denied and any(not match_word(stem, words) for stem in stems):
             return True
     return False
-
-
-def score_asserted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
-    """Return the weighted share of a statement's words in what a passage asserts, without conditions, 0 to 1.
-
-    Args:
-        one: The statement.
-        other: The passage.
-        weights: Weight of each word of the statement.
-    """
-    said = _join_words(own for own in other.clauses if not own.is_condition)
-    own = _join_words(own for own in one.clauses if not own.is_condition)
-    total = _sum_weights(own, weights)
-    found = _sum_weights((word for word in own if match_word(word, said)), weights)
-    return found / total if total >= _LEAST_ASSERTED else 1.0
 
 
 def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
