@@ -67,7 +67,7 @@ class Comparison:
         shared_weight: Weight of the claim's words that the passage has.
         literal: The comparison of the claim in its own words; None where this is it.
         part: Part of the passage that is nearest in meaning; the whole of a short one.
-        soft_coverage: Weighted share of the claim's words, one that the passage lacks counted by its nearness squared, 0 to 1.
+        soft_coverage: Share of the claim's words, one that the passage lacks counted by its nearness squared, 0 to 1.
         answered: Weighted share of that part's words that the claim has or is near to, 0 to 1.
         turns_part: Whether the part of the passage nearest in meaning denies where the claim affirms, or the reverse.
         turns_whole: The same of the whole passage.
