@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
+from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms, without_scaffold
 from taxkg_assets.verification.clause_words import Wording, Words, find_words, match_word
 from taxkg_assets.verification.contexts import is_scattered, pairs_keys_otherwise
 from taxkg_assets.verification.exclusives import limits_to_more
@@ -51,7 +51,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "both": _lacks_both(claim.text, text),
         "keys": pairs_keys_otherwise(claim, text, language=language),
         "wider": limits_to_more(claim, text, language=language),
-        "condition": _holds_in_one_case(claim.wording, text, wording),
+        "condition": _holds_in_one_case(claim.wording, text, without_scaffold(wording, language=language)),
         "scattered": is_scattered(claim, text, language=language),
     }
     return frozenset(name for name, is_found in found.items() if is_found)

@@ -125,6 +125,13 @@ def test_the_case_of_an_exception_is_not_the_rule() -> None:
     assert _verdict(f"{text}.", turned) is not Verdict.supported
 
 
+def test_a_case_is_named_without_the_words_that_compare_its_amount() -> None:
+    own = "However, if it has at least 50 anchors, the harbor may allow a barge a further toll of $500."
+    text = "On Form 9999, a barge with 50 or more anchors may get a further harbor toll of $500."
+    assert _verdict(text, own) is Verdict.supported
+    assert _verdict(text.replace(" with 50 or more anchors", ""), own) is not Verdict.supported
+
+
 def test_what_something_replaces_is_denied() -> None:
     assert _verdict("On Form 9999, enter the toll if a harbor license was sold.", LIEU) is not Verdict.supported
 
