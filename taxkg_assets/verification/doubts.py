@@ -33,13 +33,14 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Names of the reasons: `order`, `sequence`, `universal`, `lack`, `case`, `only`, `prefix`, `taxed`, `time`,
-        `past`, `both`, `keys`, `wider`, `condition`, `scattered`.
+        Names of the reasons: `order`, `sequence`, `direction`, `universal`, `lack`, `case`, `only`, `prefix`,
+        `taxed`, `time`, `past`, `both`, `keys`, `wider`, `condition`, `scattered`.
     """
     text = fold(text)
     found = {
         "order": is_swapped(claim, text, language=language),
         "sequence": _lacks_sequence(claim.text, text),
+        "direction": _moves_otherwise(claim.text, text),
         "universal": _lacks_universal(claim.text, text),
         "lack": _lacks_otherwise(claim, text, wording, language=language),
         "case": is_of_other_case(claim, text, language=language),
@@ -121,6 +122,13 @@ def _lacks_sequence(claim: str, text: str) -> bool:
     rules = load_verification()
     pairs = ((rules.orders.before, rules.sequences.before), (rules.orders.after, rules.sequences.after))
     return any(order.pattern.search(claim) and not sequence.pattern.search(text) for order, sequence in pairs)
+
+
+def _moves_otherwise(claim: str, text: str) -> bool:
+    """Return whether one text only raises an amount, and the other one only lowers one."""
+    rules = load_verification().directions
+    up, down = ([rule.pattern.search(own) is not None for own in (claim, text)] for rule in (rules.up, rules.down))
+    return (up, down) in (([True, False], [False, True]), ([False, True], [True, False]))
 
 
 def _lacks_universal(claim: str, text: str) -> bool:

@@ -78,6 +78,11 @@ ANCHORED = "You can use a barge that has a valid anchor for the harbor credit."
             ANCHORED,
         ),
         (
+            "On Form 9999, the fishing credit reduces the harbor toll of a barge.",
+            "On Form 9999, the fishing credit increases the harbor toll of a barge.",
+            "The harbor toll of a barge is reduced by the fishing credit.",
+        ),
+        (
             "On Form 9999, begin the harbor period on the day after you moored the barge.",
             "On Form 9999, begin the harbor period on the day you moored the barge.",
             COUNTED,

@@ -276,6 +276,13 @@ class Orders(RuleList[Rule]):
     than: Rule
 
 
+class Directions(RuleList[Rule]):
+    """Rules of `directions`."""
+
+    up: Rule
+    down: Rule
+
+
 class Sequences(RuleList[Rule]):
     """Rules of `sequences`."""
 
@@ -369,6 +376,7 @@ class Verification(Family):
     taxing: Taxing
     lacks: Lacks
     orders: Orders
+    directions: Directions
     sequences: Sequences
     universals: Universals
     relatives: Relatives
