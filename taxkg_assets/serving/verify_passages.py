@@ -40,7 +40,7 @@ class PassageFinder:
         self._released = released
         self._reader = reader
         self.shortlist_of = lru_cache(maxsize=64)(self._read_passages)
-        self._figures_of = lru_cache(maxsize=256)(self._read_figures)
+        self._figures_of = lru_cache(maxsize=64)(self._read_figures)
         self._rows_of = lru_cache(maxsize=1)(self._read_rows)
 
     def compare(self, claim: Claim, document_ids: Iterable[str], *, is_aligned: bool = True) -> list[Comparison]:
