@@ -32,4 +32,4 @@ TABLE: dict[str, Any] = {"title": "Tolls", "cells": [CELL]}
     ],
 )
 def test_a_document_without_an_amount_states_it_nowhere(text: str, is_possible: bool) -> None:
-    assert Figures([NODE], [TABLE]).may_state(claim_of(text)) is is_possible  # type: ignore[list-item]
+    assert Figures([NODE], [TABLE]).may_state(claim_of(text)) is is_possible
