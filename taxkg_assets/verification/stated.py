@@ -289,7 +289,8 @@ def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: 
             for partner, near in placed.items()
             if not value.competes(partner)
         }
-        if any(one.equals(value) for one in nearest.values()):  # of several partners, one is enough
+        partner = min(nearest, key=lambda one: _read_distance(value, one), default=None)
+        if partner is not None and nearest[partner].equals(value):  # the one that the claim names next to it is enough
             continue
         found += [
             Difference(value.text, one.text, value.kind)
@@ -343,6 +344,10 @@ def _pair_in_order(own: Sequence[Value], *, text: str) -> dict[Value, Value]:
             if not rest:
                 partners |= dict(zip(keys, [*keys[half:], *keys[:half]], strict=True))
     return partners
+
+
+def _read_distance(value: Value, other: Value) -> int:
+    return max(value.start, other.start) - min(value.end, other.end)
 
 
 def _read_start(value: Value) -> int:
