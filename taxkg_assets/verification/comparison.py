@@ -213,7 +213,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
 
 
 def _addresses(text: str, contrary: tuple[str, str]) -> bool:
-    """Return whether a passage calls a word of a claim `you`: `your employer` speaks to the employee."""
+    """Return whether a passage calls a word of a claim `you`: `your employer` addresses the employee."""
     return re.search(rf"(?i)\byour {re.escape(contrary[1])}\b", text) is not None
 
 
