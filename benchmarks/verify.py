@@ -44,6 +44,8 @@ SPLITS = (
     "ninth_held_out",
     "tenth_development",
     "tenth_held_out",
+    "eleventh_development",
+    "eleventh_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

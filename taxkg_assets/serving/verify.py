@@ -163,6 +163,8 @@ class Checker:
         """Find the statement in another revision or form, where the documents that it names do not support it."""
         least = load_verification().thresholds.elsewhere
         for name in others[:OTHER_REVISIONS]:
+            if not self._passages.may_state(claim, name):
+                continue
             for row in self._passages.compare(claim, [name], is_aligned=False):
                 if supports(row, least_score=least):
                     revision = self._documents[name]["revision"]
@@ -173,7 +175,7 @@ class Checker:
             return None
         known = {*own, *others}
         for name in self._passages.search(claim):
-            if name not in known:
+            if name not in known and self._passages.may_state(claim, name):
                 for row in self._passages.compare(claim, [name], is_aligned=False):
                     if supports(row, least_score=least):
                         title = self._documents[name]["title"]

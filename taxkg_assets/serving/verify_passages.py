@@ -12,6 +12,7 @@ from taxkg_assets.serving.released import Released
 from taxkg_assets.verification.claims import KEY_KINDS, Claim
 from taxkg_assets.verification.comparison import Comparison, compare_nearest
 from taxkg_assets.verification.evidence import Passage, build_passages
+from taxkg_assets.verification.figures import Figures
 from taxkg_assets.verification.neighbors import relate
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.shortlist import Shortlist
@@ -39,6 +40,8 @@ class PassageFinder:
         self._released = released
         self._reader = reader
         self.shortlist_of = lru_cache(maxsize=64)(self._read_passages)
+        self._figures_of = lru_cache(maxsize=64)(self._read_figures)
+        self._rows_of = lru_cache(maxsize=1)(self._read_rows)
 
     def compare(self, claim: Claim, document_ids: Iterable[str], *, is_aligned: bool = True) -> list[Comparison]:
         """Compare a claim with the passages of some documents, for evidence that supports or contradicts it.
@@ -66,6 +69,15 @@ class PassageFinder:
         rows = compare_nearest(claim, passages, reader=self._reader, near=near, is_aligned=is_aligned)
         return relate(claim, rows) if is_aligned else rows
 
+    def may_state(self, claim: Claim, document_id: str) -> bool:
+        """Return whether a document prints all amounts and rates of a claim, before its passages are read.
+
+        Args:
+            claim: The claim.
+            document_id: The document.
+        """
+        return self._figures_of(document_id).may_state(claim)
+
     def search(self, claim: Claim) -> tuple[str, ...]:
         """Return the documents of the best search results for a claim, limited to the claim's year if it has one.
 
@@ -91,8 +103,13 @@ class PassageFinder:
         nodes = self._searcher.passages.columns["node_ids"]
         return self.shortlist_of(document_id).read_nodes(dict.fromkeys(node for row in rows for node in nodes[row]))
 
-    def _read_passages(self, document_id: str) -> Shortlist:
+    def _read_rows(self, document_id: str) -> tuple[list[NodeRecord], list[TableRecord]]:
         nodes = self._released.read_documents("nodes", [document_id])
         tables = self._released.read_documents("tables", [document_id])
-        passages = build_passages(iter_records(nodes, NodeRecord), iter_records(tables, TableRecord))
-        return Shortlist(passages, language=self._reader.language)
+        return list(iter_records(nodes, NodeRecord)), list(iter_records(tables, TableRecord))
+
+    def _read_figures(self, document_id: str) -> Figures:
+        return Figures(*self._rows_of(document_id))
+
+    def _read_passages(self, document_id: str) -> Shortlist:
+        return Shortlist(build_passages(*self._rows_of(document_id)), language=self._reader.language)

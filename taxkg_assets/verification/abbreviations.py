@@ -9,6 +9,7 @@ from functools import cached_property
 from taxkg_assets.rules.models.aliases import load_aliases
 from taxkg_assets.rules.models.verification import load_verification
 
+_CAPITALS = re.compile(r"[A-Z]{2}")  # no abbreviation has fewer
 _PART = re.compile(r"[^\W\d_]+")
 
 
@@ -22,6 +23,11 @@ class Abbreviations:
             names: Words by abbreviation.
         """
         self.names = dict(names)
+
+    @cached_property
+    def _shorts(self) -> dict[str, str]:
+        """Return the abbreviation of each expansion in lower case."""
+        return {name.casefold(): short for short, name in self.names.items()}
 
     @cached_property
     def _printed(self) -> re.Pattern[str]:
@@ -44,10 +50,13 @@ class Abbreviations:
             The text.
         """
 
+        if not _CAPITALS.search(text) or not any(short in text for short in self.names):
+            return text
+
         def write(match: re.Match[str]) -> str:
             return "" if match["aside"] else self.names[match["short"]] + match["many"]
 
-        return self._printed.sub(write, text) if self.names else text
+        return self._printed.sub(write, text)
 
     def write_both(self, text: str) -> str:
         """Add its expansion next to each abbreviation, so that a search matches either.
@@ -58,10 +67,10 @@ class Abbreviations:
         Returns:
             The text.
         """
-        if not self.names:
-            return text
-        shorts = {name.casefold(): short for short, name in self.names.items()}
         whole = self.write_out(text)
+        shorts, small = self._shorts, whole.casefold()
+        if not any(name in small for name in shorts):
+            return whole
         return self._named.sub(lambda match: f"{match[0]} {shorts[match['name'].casefold()]}", whole)
 
 
@@ -88,7 +97,7 @@ def find_abbreviations(texts: Iterable[str]) -> Abbreviations:
 
 
 def _find_introduced(text: str) -> Iterator[tuple[str, str]]:
-    if any(letter.isupper() for letter in text):
+    if _CAPITALS.search(text):
         for rule in (*load_aliases().printed_abbreviations, *load_verification().abbreviations):
             for match in rule.pattern.finditer(text):
                 if name := _read_name(match["words"], match["short"]):

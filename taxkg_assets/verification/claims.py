@@ -111,7 +111,7 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     blanks += _year_spans(text, forms, subject=subject)
     values = [value for value in find_values(text) if not _overlaps(value, blanks)]
     plain = _blank(text, blanks)
-    wording = _without_scaffold(read_wording(plain, language=language), language=language)
+    wording = without_scaffold(read_wording(plain, language=language), language=language)
     weights = read_weights(wording.words, language=language)
     light = _expand(load_verification().light_words, language) | _expand(load_verification().addressees, language)
     factor: float = load_verification().light_weight
@@ -273,7 +273,13 @@ def _overlaps_any(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bo
     return any(start < span[1] and span[0] < end for start, end in spans)
 
 
-def _without_scaffold(wording: Wording, *, language: Language) -> Wording:
+def without_scaffold(wording: Wording, *, language: Language) -> Wording:
+    """Return a text without words that say who states something, or compare amounts: `least` of `at least age 50`.
+
+    Args:
+        wording: Words of the text.
+        language: Functions that read words.
+    """
     free = _expand(load_verification().scaffold_words, language)
     clauses = tuple(replace(own, words=own.words - free) for own in wording.clauses if own.words - free)
     return Wording(clauses, wording.words - free)

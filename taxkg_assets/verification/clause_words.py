@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.language import Language
@@ -14,12 +14,15 @@ from taxkg_assets.verification.values import fold
 _SHORTEST_STEM = 5
 _REACH_WORDS = 3
 _LONGEST_PHRASE = 4
+_BLANK = re.compile(r" (?!\()")  # `501 (c)` is one key
 _BLANKED = "   "
+_MOST_KEPT = 100_000
 _NO = "no"
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _COMMA = re.compile(r",\s+(?:then )?")
 _LISTED = re.compile(r"(?i)(?:and|or)\b")
 Words = frozenset[str]
+_NO_WORDS: Words = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,10 @@ class Clause:
         heads: Words right after a negation, `deduct` of `can't deduct rent`.
         reach: The following words, `rent`.
         opposites: Its words that have an antonym.
-        force: `must`, `may`, or empty.
         has_verb: Whether it is a statement of its own.
         is_condition: Whether it is a condition.
         is_exception: Whether it names an exception.
-        is_concession: Whether it is a concession, as in `even if it is small`.
+        is_concession: Whether it is a concession or a reason, as in `even if it is small`.
         is_mixed: Whether it has two verbs, so that a negation may be of one alone.
     """
 
@@ -45,7 +47,6 @@ class Clause:
     heads: Words = frozenset()
     reach: Words = frozenset()
     opposites: Words = frozenset()
-    force: str = ""
     has_verb: bool = False
     is_condition: bool = False
     is_exception: bool = False
@@ -54,7 +55,7 @@ class Clause:
 
     @property
     def is_aside(self) -> bool:
-        """Return whether it is a condition, an exception or a concession rather than an assertion."""
+        """Return whether it is a condition, an exception, a concession or a reason rather than an assertion."""
         return self.is_condition or self.is_exception or self.is_concession
 
 
@@ -92,7 +93,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
     clauses = []
     for part in split_clauses(plain):
         spoken = frozenset(_WORD.findall(part.casefold())) & find_opposites().keys()
-        force, has_verb = _read_force(part), rules.predicates.verb.pattern.search(part) is not None
+        has_verb = rules.predicates.verb.pattern.search(part) is not None
         denials = sum(len(rule.pattern.findall(part)) for rule in rules.denials)
         is_condition = rules.conditions.case.pattern.match(part) is not None
         is_exception = rules.conditions.exception.pattern.match(part) is not None
@@ -109,7 +110,6 @@ def read_wording(text: str, *, language: Language) -> Wording:
                     heads,
                     reach,
                     spoken,
-                    force,
                     has_verb,
                     is_condition,
                     is_exception,
@@ -128,7 +128,15 @@ def find_words(text: str, *, language: Language) -> Words:
         text: Any text.
         language: Functions that read words.
     """
-    return frozenset(_list_words(text, language=language))
+    read = _word_reader(language.find_terms)
+    return _NO_WORDS.union(*map(read, _BLANK.split(text)))
+
+
+@cache
+def _word_reader(find_terms: Callable[[str], Sequence[str]]) -> Callable[[str], Words]:
+    """Return a function that reads the words of a part of a text without blanks; a library repeats these often."""
+    language = Language(find_terms=find_terms, read_weight=lambda _: 0.0, find_mentions=lambda _: ())
+    return lru_cache(maxsize=_MOST_KEPT)(lambda part: frozenset(_list_words(part, language=language)))
 
 
 def _list_words(text: str, *, language: Language) -> Iterator[str]:
@@ -182,11 +190,6 @@ def _list_reached(rest: str, *, language: Language) -> list[str]:
 def _turn_to_noun(phrase: Sequence[str]) -> list[str]:
     """Return the words of `no small boat fee` with the last one first: it names what there is none of."""
     return [phrase[-1], *phrase[:-1]] if 1 < len(phrase) <= _LONGEST_PHRASE else list(phrase)
-
-
-def _read_force(part: str) -> str:
-    found = [rule.id for rule in load_verification().forces if rule.pattern.search(part)]
-    return found[0] if found else ""
 
 
 def split_clauses(text: str) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.alignment import score_softly, score_strange, score_unsaid
@@ -13,25 +14,20 @@ from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
-from taxkg_assets.verification.headings import is_bare_heading, is_under_denial
 from taxkg_assets.verification.passage_parts import split_passage
 from taxkg_assets.verification.pointers import is_pointer, refers
 from taxkg_assets.verification.polarity import (
-    demands_more,
     find_contrary,
     is_excepted,
     is_reversed,
-    lacks_sense,
     names_exception,
     score_agreement,
-    score_asserted,
 )
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.shortlist import score_named
 from taxkg_assets.verification.stated import Difference, compare_values
 from taxkg_assets.verification.values import Value, fold
 
-_LEAST_CLAUSE = 1.5
 _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
@@ -50,28 +46,22 @@ class Comparison:
         similarity: Cosine of both embeddings, at least 0; 0 where none was computed.
         agreement: Weighted share of aligned words of the same polarity, 0 to 1.
         own_coverage: Weighted share of the claim's words in the passage itself, 0 to 1.
-        clause_coverage: Smallest share of one clause of the claim in the passage or its place, 0 to 1.
         missing: Words of the claim that are not there, the rarest first.
         absent: Words of the claim that the passage itself lacks, whatever its place says.
         missing_weight: Weight of the rarest missing word; 0 for none.
         matched: Values of the claim that the passage states, with its words for each.
         differences: Values that it states otherwise, and contrary words.
         unmatched: Values of the claim that it neither states nor replaces.
-        is_stronger: Whether the claim says `must` where the passage says `may`.
         is_reversed: Whether the passage says most of a clause of the claim, with the other polarity.
         is_of_other_year: Whether the passage names years, and neither the claim's nor one that the claim names.
-        lacks_sense: Whether a word of the claim that has a contrary, such as `exempt`, is missing.
-        asserted: Weighted share of the claim's words in what the passage asserts, without its conditions, 0 to 1.
         is_excepted: Whether the passage excepts what the claim is about.
         names_exception: Whether the passage excepts something that the claim is about, whatever else it states.
-        is_under_denial: Whether the passage is printed under a heading that denies, and the claim denies nothing.
         is_of_others: Whether the passage or the claim names some alone, and the other does not.
         is_pointer: Whether the passage only says where to read on.
         shared_weight: Weight of the claim's words that the passage has.
-        nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
         literal: The comparison of the claim in its own words; None where this is it.
         part: Part of the passage that is nearest in meaning; the whole of a short one.
-        soft_coverage: The same share, a word that the passage lacks counted by the square of its nearness, 0 to 1.
+        soft_coverage: Share of the claim's words, one that the passage lacks counted by its nearness squared, 0 to 1.
         answered: Weighted share of that part's words that the claim has or is near to, 0 to 1.
         turns_part: Whether the part of the passage nearest in meaning denies where the claim affirms, or the reverse.
         turns_whole: The same of the whole passage.
@@ -79,7 +69,6 @@ class Comparison:
         rivalry: How much nearer the nearest passage is that says otherwise, -0.5 to 0.5.
         behind: How much more similar the most similar passage is, 0 to 1.
         doubts: Why the passage may say something else although it has the claim's words.
-        is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
         unsaid: Weight of the rarest word of the claim that the passage and its headings say in no words; 0 for none.
         strange: Weight of the rarest thing of the claim that the passage and its headings do not name; 0 for none.
         replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
@@ -88,7 +77,6 @@ class Comparison:
     passage: Passage
     coverage: float
     own_coverage: float
-    clause_coverage: float
     similarity: float
     agreement: float
     missing: tuple[str, ...]
@@ -96,19 +84,14 @@ class Comparison:
     matched: tuple[tuple[Value, str], ...]
     differences: tuple[Difference, ...]
     unmatched: tuple[Value, ...]
-    is_stronger: bool = False
     is_reversed: bool = False
     absent: frozenset[str] = frozenset()
-    lacks_sense: bool = False
     is_of_other_year: bool = False
-    asserted: float = 1.0
     is_excepted: bool = False
     names_exception: bool = False
-    is_under_denial: bool = False
     is_of_others: bool = False
     is_pointer: bool = False
     shared_weight: float = 0.0
-    nearness: Mapping[str, float] = field(default_factory=dict)
     literal: Comparison | None = None
     part: str = ""
     soft_coverage: float = 0.0
@@ -119,7 +102,6 @@ class Comparison:
     rivalry: float = -0.5
     behind: float = 0.0
     doubts: frozenset[str] = frozenset()
-    is_heading: bool = False
     unsaid: float = 0.0
     strange: float = 0.0
     replaced: float = 0.0
@@ -185,16 +167,6 @@ def score_coverage(claim: Claim, own: Words, place: Words) -> float:
     return found / total if total else 0.0
 
 
-def _score_clauses(claim: Claim, words: Words) -> float:
-    """Return the smallest share of a clause's words that are contained, of clauses that say something of weight."""
-    shares = [1.0]
-    for clause in claim.wording.clauses:
-        total = sum(claim.weights.get(word, 0.0) for word in clause.words)
-        if total >= _LEAST_CLAUSE:
-            shares.append(sum(claim.weights.get(w, 0.0) for w in clause.words if match_word(w, words)) / total)
-    return min(shares)
-
-
 def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Comparison:
     """Compare a claim with one passage.
 
@@ -214,14 +186,13 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
     matched, differences, unmatched = compare_values(claim, passage, reader=reader)
     text = passage.spoken
     contrary = find_contrary(claim.wording, wording, weights=claim.weights)
-    if contrary is not None:
+    if contrary is not None and not _addresses(text, contrary):
         differences = [*differences, Difference(*contrary, "contrary")]
     coverage = score_coverage(claim, wording.words, place)
     return Comparison(
         passage=passage,
         coverage=coverage,
         own_coverage=score_coverage(claim, wording.words, frozenset()),
-        clause_coverage=_score_clauses(claim, wording.words | place),
         similarity=0.0,
         agreement=score_agreement(claim.wording, wording, weights=claim.weights),
         missing=tuple(missing),
@@ -230,20 +201,20 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         differences=tuple(differences),
         unmatched=tuple(unmatched),
         is_reversed=is_reversed(claim.wording, wording, weights=claim.weights),
-        is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
         absent=frozenset(word for word in claim.weights if not match_word(word, wording.words)),
         is_of_other_year=_is_of_other_year(claim, reader.values_of(passage), text=fold(text)),
-        lacks_sense=lacks_sense(claim.wording, wording.words | place, wording, language=reader.language),
-        asserted=score_asserted(claim.wording, wording, weights=claim.weights),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
         names_exception=names_exception(claim.wording, wording, weights=claim.weights),
-        is_under_denial=is_under_denial(claim, passage, wording),
         is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
         is_pointer=is_pointer(passage.text) and not refers(claim.text),
-        is_heading=is_bare_heading(claim, passage, wording),
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
         doubts=_find_doubts(claim, text, wording, coverage=coverage, reader=reader),
     )
+
+
+def _addresses(text: str, contrary: tuple[str, str]) -> bool:
+    """Return whether a passage calls a word of a claim `you`: `your employer` addresses the employee."""
+    return re.search(rf"(?i)\byour {re.escape(contrary[1])}\b", text) is not None
 
 
 def _find_doubts(
@@ -345,7 +316,6 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
         answered=aligned.answered,
         turns_part=row.turns_part,
         turns_whole=row.turns_whole,
-        nearness=aligned.nearness,
         soft_coverage=score_softly(claim, row.absent, aligned.nearness, place=place),
         unsaid=score_unsaid(claim, frozenset(row.missing), aligned.nearness),
         replaced=aligned.replaced,

@@ -15,6 +15,7 @@ from taxkg_assets.verification.verdicts import Verdict
 
 _PART = 0.3
 _ALL = 0.95
+_NEARLY_ALL = 0.85  # weighted share of a claim's words in a passage that surely denies it
 _MOST_WORDS = 0.75  # weighted share of a claim's words in a passage that surely states another value
 _VALUE_WEIGHT = 2.0
 _NEAR = 0.02
@@ -22,7 +23,6 @@ _FARTHER = 0.1
 _BEHIND = 0.08  # of a denial of what a supporting passage lacks
 _ALIKE = 0.1  # how much less alike than a supporting passage one may be that speaks against it, by the cosine
 _MIXED = 0.5  # agreement of a passage that both affirms and denies
-_DENIED = "denied"  # a doubt about a verb that other words for it would hide
 _NAMED_OFTEN = frozenset({"form", "table", "worksheet"})
 POLARITY = Difference("", "", "polarity")
 
@@ -52,17 +52,12 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
     bounds = load_verification().thresholds
     return (
         row.agrees
-        and not row.is_stronger
         and not row.is_of_others
-        and not row.lacks_sense
         and not row.is_excepted
         and not row.is_of_other_year
-        and not row.is_under_denial
         and not row.is_pointer
-        and not row.is_heading
         and not (row.turns_part and row.turns_whole)
         and not row.doubts
-        and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
         and min(row.coverage, row.soft_coverage) >= bounds.covered
         and row.unsaid < bounds.missing_weight
@@ -99,7 +94,8 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
 def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
     """Return whether a passage that states something else surely is about what the claim is about.
 
-    A denial has to be the one thing that the nearest part of the passage and the claim differ in. A passage that
+    A denial has to be the one thing that the nearest part of the passage and the claim differ in, and the passage has
+    to have nearly all words of the claim: what it lacks may be what makes the claim true. A passage that
     differs in two values is about another case, unless it pairs the values of the claim otherwise; and the row of a
     range of amounts has to be named by its ends.
 
@@ -108,7 +104,7 @@ def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
         differences: What the passage states otherwise.
     """
     if POLARITY in differences:
-        return row.turns_part
+        return row.turns_part and row.own_coverage >= _NEARLY_ALL
     figures = {value.figure for value, _ in row.matched}
     if row.own_coverage < _MOST_WORDS:
         return False

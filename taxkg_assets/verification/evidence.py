@@ -107,13 +107,14 @@ def build_passages(nodes: Iterable[NodeRecord], tables: Iterable[TableRecord]) -
     for row in rows:
         if row["level"] == "anchor" and row["anchor_key"] is not None:
             labels[row["anchor_key"]] = max(labels.get(row["anchor_key"], ""), row["text"], key=len)
+    known = find_abbreviations(row["text"] for row in rows if row["level"] == "paragraph")
     passages = [
-        passage for row, lead_in in _with_lead_ins(rows) for passage in _split(row, lead_in, chain=chain, labels=labels)
+        passage
+        for row, lead_in in _with_lead_ins(rows)
+        for passage in _split(row, lead_in, chain=chain, labels=labels, abbreviations=known)
     ]
     paths = {row["node_id"]: row for row in rows}
-    passages += [cell for table in tables for cell in _read_cells(table, paths)]
-    known = find_abbreviations(row["text"] for row in rows if row["level"] == "paragraph")
-    return [replace(passage, abbreviations=known) for passage in passages] if known.names else passages
+    return [*passages, *(cell for table in tables for cell in _read_cells(table, paths, abbreviations=known))]
 
 
 def _with_lead_ins(rows: Sequence[NodeRecord]) -> Iterator[tuple[NodeRecord, str]]:
@@ -143,7 +144,12 @@ def _with_lead_ins(rows: Sequence[NodeRecord]) -> Iterator[tuple[NodeRecord, str
 
 
 def _split(
-    row: NodeRecord, lead_in: str, *, chain: Mapping[str, frozenset[str]], labels: Mapping[str, str]
+    row: NodeRecord,
+    lead_in: str,
+    *,
+    chain: Mapping[str, frozenset[str]],
+    labels: Mapping[str, str],
+    abbreviations: Abbreviations,
 ) -> Iterator[Passage]:
     text: str = row["text"]
     path = tuple(row["heading_path"].split(" > "))
@@ -168,6 +174,7 @@ def _split(
             keys=keys,
             page=row["page"] or 1,
             bboxes=tuple(row["bboxes"] or ()),
+            abbreviations=abbreviations,
         )
         yield own
         if before and not (is_pointer(before) or is_pointer(words) or is_contrast(words) or is_past(words)):
@@ -217,7 +224,9 @@ def expand_key(key: str) -> frozenset[str]:
     return frozenset(keys)
 
 
-def _read_cells(table: TableRecord, nodes: Mapping[str, NodeRecord]) -> Iterator[Passage]:
+def _read_cells(
+    table: TableRecord, nodes: Mapping[str, NodeRecord], *, abbreviations: Abbreviations
+) -> Iterator[Passage]:
     node = nodes.get(table["table_id"])
     path = tuple(node["heading_path"].split(" > ")) if node else ()
     for cell in table["cells"] or ():
@@ -238,6 +247,7 @@ def _read_cells(table: TableRecord, nodes: Mapping[str, NodeRecord]) -> Iterator
             keys=frozenset(),
             page=table["page"],
             bboxes=(box,) if box else (),
+            abbreviations=abbreviations,
             headers=(*cell["row_path"].split(" > "), "", *cell["col_path"].split(" > ")),
             value_start=len(words) - len(cell["text"].replace(" > ", ", ")),
         )

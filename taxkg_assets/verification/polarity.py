@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from taxkg_assets.rules.models.verification import load_verification
-from taxkg_assets.verification.clause_words import Clause, Wording, Words, find_opposites, find_words, match_word
-from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.clause_words import Clause, Wording, Words, find_opposites, match_word
 
 # Weighted shares of a clause's words, 0 to 1; chosen on the development statements of data/verify_eval.
 _NEAREST = 0.95  # of the best share: as near as the nearest clause
@@ -19,7 +17,6 @@ _SAME_ROLE = 0.5  # of the best share: a clause of the same role counts
 _ANSWERED = 0.75  # a denial is denied in other words
 _FORBIDDEN = 0.5  # of the words of the shorter denial
 _EXCEPTED = 0.2  # of a statement, only in an exception
-_LEAST_ASSERTED = 3.0  # total weight of words below which a share says nothing
 _LEAST_WEIGHT = 0.1  # of a word that has none
 
 
@@ -38,47 +35,6 @@ def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float])
                 if nearest and all(contrary in own.opposites and word not in own.opposites for own in nearest):
                     return word, contrary
     return None
-
-
-def lacks_sense(one: Wording, words: Words, other: Wording, *, language: Language) -> bool:
-    """Return whether a passage lacks a word of a statement that has an antonym, such as `exempt`.
-
-    Args:
-        one: The statement.
-        words: Stems of the passage and its place.
-        other: The passage: `isn't taxable` says `tax-free`.
-        language: Functions that read words.
-
-    Source:
-        rules/verification.yaml, `senses`.
-    """
-    senses: Sequence[str] = load_verification().senses
-    telling = frozenset().union(*(clause.opposites for clause in one.clauses)) & frozenset(senses)
-    denied = _join_heads(other.clauses)
-    for word in telling:
-        contraries = find_words(" ".join(find_opposites()[word]), language=language)
-        stems = find_words(word, language=language) & one.words
-        same = frozenset[str]().union(*(find_opposites()[other] for other in find_opposites()[word])) - {word}
-        if any(match_word(stem, words) for stem in find_words(" ".join(same), language=language)):
-            continue  # `tax-free` is said by `nontaxable`
-        if not contraries & denied and any(not match_word(stem, words) for stem in stems):
-            return True
-    return False
-
-
-def score_asserted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
-    """Return the weighted share of a statement's words in what a passage asserts, without conditions, 0 to 1.
-
-    Args:
-        one: The statement.
-        other: The passage.
-        weights: Weight of each word of the statement.
-    """
-    said = _join_words(own for own in other.clauses if not own.is_condition)
-    own = _join_words(own for own in one.clauses if not own.is_condition)
-    total = _sum_weights(own, weights)
-    found = _sum_weights((word for word in own if match_word(word, said)), weights)
-    return found / total if total >= _LEAST_ASSERTED else 1.0
 
 
 def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
@@ -110,21 +66,6 @@ def names_exception(one: Wording, other: Wording, *, weights: Mapping[str, float
     total = _sum_weights(words, weights)
     excepted = _sum_weights((word for word in words if match_word(word, free)), weights)
     return excepted >= _EXCEPTED * total > 0
-
-
-def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a statement says `must` where the most similar clauses of a passage say `may`.
-
-    Args:
-        one: The statement.
-        other: The passage.
-        weights: Weight of each word of the statement.
-    """
-    for clause in one.clauses:
-        nearest, _ = _find_nearest(clause.words, other.clauses, weights=weights)
-        if clause.force == "must" and not clause.is_negative and nearest and all(own.force == "may" for own in nearest):
-            return True
-    return False
 
 
 def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
@@ -160,7 +101,7 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
 
 
 def _without_concessions(text: Wording) -> Wording:
-    """Return a text without its concessions: `even if it is small` changes nothing in what the rest says."""
+    """Return a text without concessions and reasons: `even if it is small` changes nothing in what the rest says."""
     rest = tuple(own for own in text.clauses if not own.is_concession)
     return replace(text, clauses=rest) if rest else text
 
@@ -213,8 +154,10 @@ def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
         words = frozenset(word for word in clause.words if not match_word(word, labels)) or clause.words
         nearest, share = _find_nearest(words, other.clauses, weights=weights)
         total = sum(_weight_of(word, weights) for word in words)
-        # Two cases of one rule differ in their conditions; neither denies the other.
-        is_opposite = all(own.is_negative != clause.is_negative and not own.is_condition for own in nearest)
+        # Two cases of one rule differ in their conditions; neither denies the other, nor does a reason or a concession.
+        is_opposite = all(
+            own.is_negative != clause.is_negative and not (own.is_condition or own.is_concession) for own in nearest
+        )
         if share >= _REVERSED * total and is_opposite:
             return True
     return False

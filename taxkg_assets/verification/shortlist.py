@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.abbreviations import NONE
@@ -31,11 +32,13 @@ class Shortlist:
         self._place: dict[str, list[int]] = {}
         self._by_key: dict[str, list[int]] = {}
         self._by_node: dict[str, list[Passage]] = {}
+        # Many passages have the same headings; most sentences are also the one before another.
+        read = cache(lambda text: find_words(self.abbreviations.write_both(text), language=language))
         for number, passage in enumerate(self.passages):
             words = find_words(passage.labeled, language=language)
             for word in words:
                 self._own.setdefault(word, []).append(number)
-            for word in find_words(passage.context, language=language) - words:
+            for word in (read(" . ".join(passage.headings)) | read(passage.before)) - words:
                 self._place.setdefault(word, []).append(number)
             for key in passage.keys:
                 self._by_key.setdefault(key, []).append(number)

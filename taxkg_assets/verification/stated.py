@@ -23,6 +23,7 @@ _QUOTED = "quoted"
 _ENTERED = frozenset({"line", "box"})
 _PAIRED = frozenset({"line", "box", "form"})
 _ALTERNATIVE = re.compile(r"(?i)(?:,| or|/|\s)+(?:the )?")
+_STOP = re.compile(r"[;:]\s|\.\s")
 _JOINT = re.compile(r"(?i)[,;:]|\.\s|\b(?:and|or|but)\b")
 
 
@@ -281,13 +282,21 @@ def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: 
         if there in in_order:  # its partner is not the nearest one
             continue
         rivals = [other for other in own if value.competes(other)]
-        for partner, near in placed.items():
-            others = [other for other in own if partner.competes(other)]
-            if min(len(rivals), len(others)) < 2 or value.competes(partner):
-                continue
-            nearest = _find_partner(near, rivals, text=text)
-            if not any(nearest.equals(mine) for mine in placed):
-                found.append(Difference(value.text, nearest.text, value.kind))
+        if len(rivals) < 2:
+            continue
+        nearest = {
+            partner: _find_partner(near, rivals, text=text)
+            for partner, near in placed.items()
+            if not value.competes(partner)
+        }
+        partner = min(nearest, key=lambda one: _read_distance(value, one), default=None)
+        if partner is not None and nearest[partner].equals(value):  # the one that the claim names next to it is enough
+            continue
+        found += [
+            Difference(value.text, one.text, value.kind)
+            for partner, one in nearest.items()
+            if sum(partner.competes(other) for other in own) > 1 and not any(one.equals(mine) for mine in placed)
+        ]
     return [*dict.fromkeys(found), *_find_mispaired(placed, own, in_order, text=text)]
 
 
@@ -306,7 +315,8 @@ def _find_mispaired(
         if not partners or not others:
             continue
         nearest = in_order.get(there) or _find_partner(there, others, text=text)
-        if not any(nearest.equals(mine) for mine in placed):
+        is_listed = any(is_same_list(nearest, placed[key], text=text) for key in partners)  # `lines 18 and 19`
+        if not is_listed and not any(nearest.equals(mine) for mine in placed):
             found.append(Difference(partners[0].text, nearest.text, value.kind))
     return list(dict.fromkeys(found))
 
@@ -314,9 +324,10 @@ def _find_mispaired(
 def _find_partner(value: Value, others: Sequence[Value], *, text: str) -> Value:
     """Return the nearest of some values: of `5% if A, and 7% if B`, 7% belongs to B."""
 
-    def read_gap(other: Value) -> tuple[int, int]:
+    def read_gap(other: Value) -> tuple[int, int, int]:
         start, end = min(value.end, other.end), max(value.start, other.start)
-        return len(_JOINT.findall(text[start:end])), end - start
+        between = text[start:end]
+        return len(_STOP.findall(between)), len(_JOINT.findall(between)), end - start
 
     return min(others, key=read_gap)
 
@@ -333,6 +344,10 @@ def _pair_in_order(own: Sequence[Value], *, text: str) -> dict[Value, Value]:
             if not rest:
                 partners |= dict(zip(keys, [*keys[half:], *keys[:half]], strict=True))
     return partners
+
+
+def _read_distance(value: Value, other: Value) -> int:
+    return max(value.start, other.start) - min(value.end, other.end)
 
 
 def _read_start(value: Value) -> int:

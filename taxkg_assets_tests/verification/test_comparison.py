@@ -63,6 +63,51 @@ def test_verdicts(text: str, passage: Passage, verdict: Verdict) -> None:
     assert _verdict(text, passage) is verdict
 
 
+@pytest.mark.parametrize(
+    ("text", "passage"),
+    [
+        # A value that has one of its partners next to it is not swapped with another one.
+        (
+            "On Form 9999, a skipper claims the toll under chapter 3 or 4 on Schedule Z, line 20z.",
+            "If the skipper paid the toll under chapter 3 or 4 and got Form 8888, Form 7777, or Form 6666, attach it "
+            "to claim the toll. The skipper should claim the toll on Schedule Z, line 20z.",
+        ),
+        # A key of a reference, and one of the same list, are no other partners.
+        (
+            "On Form 9999, cargo income of line 18 leaves out harbor fees on line 12.",
+            "Cargo income is figured as described for lines 4 and 5; however, for lines 18 and 19, cargo income "
+            "doesn't include harbor fees on line 12.",
+        ),
+        (
+            "On Form 9999, an employee aged 50 or more may be allowed $500 of further tolls.",
+            "If you were at least age 50, your employer may have allowed further tolls of up to $500.",
+        ),
+        (
+            "On Form 9999, voluntary sales of cargo are second-class sales.",
+            "Second-class sales are rentals to the extent not paid out of tolls, voluntary sales of cargo, and barges.",
+        ),
+    ],
+)
+def test_a_true_statement_is_not_contradicted(text: str, passage: str) -> None:
+    assert _verdict(text, passage_of(passage)) is not Verdict.contradicted
+
+
+def test_a_source_cited_with_per_is_no_each() -> None:
+    text = "Skippers abroad can't lower the harbor toll by the cargo credit, per the 2031 instructions for Form 9999."
+    own = passage_of("Skippers abroad generally can't lower the harbor toll by the cargo credit.")
+    assert _verdict(text, own) is Verdict.supported
+    assert (
+        _verdict("On Form 9999, skippers abroad can't ever lower any toll by the cargo credit.", own)
+        is not Verdict.supported
+    )
+
+
+def test_a_word_that_opens_a_clause_says_nothing_alone() -> None:
+    assert (
+        "unless" not in claim_of("Form 9999 wants the toll reported, unless your logs show that you did not.").weights
+    )
+
+
 def test_values_may_come_from_the_place_of_a_passage() -> None:
     own = passage_of("This amount is not included in box 1.", label="Box 8 Allocated tips", keys=frozenset({"box_8"}))
     assert _verdict("Allocated tips in box 8 of Form 9999 are not included in box 1.", own) is Verdict.supported

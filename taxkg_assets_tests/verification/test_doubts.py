@@ -78,6 +78,11 @@ ANCHORED = "You can use a barge that has a valid anchor for the harbor credit."
             ANCHORED,
         ),
         (
+            "On Form 9999, the fishing credit reduces the harbor toll of a barge.",
+            "On Form 9999, the fishing credit increases the harbor toll of a barge.",
+            "The harbor toll of a barge is reduced by the fishing credit.",
+        ),
+        (
             "On Form 9999, begin the harbor period on the day after you moored the barge.",
             "On Form 9999, begin the harbor period on the day you moored the barge.",
             COUNTED,
@@ -123,6 +128,13 @@ def test_the_case_of_an_exception_is_not_the_rule() -> None:
     text = "On Form 9999, a barge is treated as the harbor vessel of the other skipper"
     assert _verdict(f"{text} if all four conditions are met.", turned) is Verdict.supported
     assert _verdict(f"{text}.", turned) is not Verdict.supported
+
+
+def test_a_case_is_named_without_the_words_that_compare_its_amount() -> None:
+    own = "However, if it has at least 50 anchors, the harbor may allow a barge a further toll of $500."
+    text = "On Form 9999, a barge with 50 or more anchors may get a further harbor toll of $500."
+    assert _verdict(text, own) is Verdict.supported
+    assert _verdict(text.replace(" with 50 or more anchors", ""), own) is not Verdict.supported
 
 
 def test_what_something_replaces_is_denied() -> None:
@@ -259,4 +271,3 @@ def test_the_same_is_said_with_another_denial(text: str, passage: str) -> None:
     claim, reader = claim_of(text), PassageReader(LANGUAGE, FORMS)
     row = compare(claim, passage_of(passage), reader=reader)
     assert row.agreement == 1.0
-    assert not row.lacks_sense
