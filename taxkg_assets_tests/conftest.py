@@ -5,15 +5,21 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import pickle
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
 from taxkg_assets_tests.object_store import ObjectStore, start_object_store
+
+if TYPE_CHECKING:
+    from taxkg_assets.extraction.extract import Extraction
 
 SLOW_FIXTURES = frozenset({"built_samples", "built_small", "corpus", "object_store"})
 """A test that needs a built home, real documents or a server is slow; others are marked."""
@@ -149,6 +155,26 @@ def make_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(folder)
             (folder / "done").touch()
     return folder
+
+
+@pytest.fixture(scope="session")
+def read_real(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Extraction]:
+    """What the extraction makes of a real document, such as `corpus/fw2--2025`: read once, never change it."""
+
+    def write(folder: Path, name: str) -> None:
+        from taxkg_assets.extraction.extract import extract
+
+        path = corpus / f"{name}.pdf"
+        folder.mkdir()
+        (folder / "reading").write_bytes(pickle.dumps(extract(path.read_bytes(), document_id=path.stem)))
+
+    @cache
+    def read(name: str) -> Extraction:
+        made = make_once(tmp_path_factory, f"real-{name.replace('/', '-')}", lambda folder: write(folder, name))
+        found: Extraction = pickle.loads((made / "reading").read_bytes())
+        return found
+
+    return read
 
 
 def _build(home: Path, root: Path) -> None:

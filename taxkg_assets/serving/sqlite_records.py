@@ -1,9 +1,10 @@
-"""Fewer fsyncs for Dagster's SQLite databases: the event log of a build is some five hundred small commits.
+"""Fewer fsyncs and openings of Dagster's SQLite databases: the event log of a build is some five hundred small commits.
 
 Dagster opens a database again for each event and closes it again. In the mode in which it writes (WAL), a commit waits
-for the disk, and so does the last connection that closes. Here commits go to the log without a wait, as SQLite's
-documentation recommends for WAL, and a connection of our own stays open, so that no other is the last. If the machine
-loses power, the last events may be lost; no database is damaged, and gates whose record is lost are evaluated again.
+for the disk, and so does the last connection that closes; and each opening reads the schema again. Here commits go to
+the log without a wait, as SQLite's documentation recommends for WAL, and a connection that is closed stays open for the
+next one who connects. If the machine loses power, the last events may be lost; no database is damaged, and gates whose
+record is lost are evaluated again.
 
 Source: SQLite, "PRAGMA synchronous" and "Write-Ahead Logging".
 """
@@ -13,8 +14,9 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,65 @@ from sqlalchemy import Engine, event
 
 MAX_OPEN = 8
 """Databases that stay open: Dagster has one for each run, and a run writes to its own and to a few for all."""
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that is given back instead of closed."""
+
+    give_back: Callable[[], None] | None = None
+    """None closes it."""
+
+    def close(self) -> None:
+        """Give the connection back without a transaction; close one whose transaction cannot be ended."""
+        if self.give_back is not None:
+            with suppress(sqlite3.Error):
+                self.rollback()
+                self.give_back()
+                return
+        super().close()
+
+
+class _OpenDatabases:
+    """Connections to databases in WAL mode that are not in use at the moment, by path."""
+
+    def __init__(self) -> None:
+        self._free: OrderedDict[str, list[_Connection]] = OrderedDict()
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    def connect(self, path: str, **how: Any) -> _Connection:
+        """Return a connection of its own for the caller, new only if no other is free."""
+        with self._lock:
+            if free := self._free.get(path):
+                self._free.move_to_end(path)
+                return free.pop()
+        made = sqlite3.connect(path, factory=_Connection, **{**how, "check_same_thread": False})
+        if made.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+            made.execute("PRAGMA synchronous=NORMAL")
+            made.give_back = partial(self._give_back, path, made)
+        return made
+
+    def _give_back(self, path: str, connection: _Connection) -> None:
+        with self._lock:
+            self._free.setdefault(path, []).append(connection)
+            self._free.move_to_end(path)
+            is_too_many = self._is_over or len(self._free) > MAX_OPEN
+            unused = self._free.popitem(last=False)[1] if is_too_many else []
+        _close(unused)
+
+    def close(self) -> None:
+        """Close what is free, and from now on what is given back."""
+        with self._lock:
+            self._is_over = True
+            unused = [connection for free in self._free.values() for connection in free]
+            self._free.clear()
+        _close(unused)
+
+
+def _close(connections: list[_Connection]) -> None:
+    for connection in connections:
+        connection.give_back = None
+        connection.close()
 
 
 @contextmanager
@@ -32,35 +93,22 @@ def reduce_fsyncs(folder: Path) -> Iterator[None]:
         folder: Folder of databases in WAL mode.
 
     Yields:
-        Nothing; connections that are opened meanwhile have `synchronous=NORMAL`.
+        Nothing; connections that are opened meanwhile have `synchronous=NORMAL` and are used again.
     """
-    kept: OrderedDict[str, sqlite3.Connection] = OrderedDict()
-    lock = threading.Lock()
-    below = folder.resolve()
+    databases, below = _OpenDatabases(), folder.resolve()
+    is_below: dict[str, bool] = {}
 
-    def on_connect(connection: Any, _record: Any) -> None:
-        if not isinstance(connection, sqlite3.Connection):
-            return
-        path = connection.execute("PRAGMA database_list").fetchone()[2]
-        if path not in kept and not (path and Path(path).is_relative_to(below) and _is_logged(connection)):
-            return
-        connection.execute("PRAGMA synchronous=NORMAL")
-        with lock:
-            if path not in kept:
-                kept[path] = sqlite3.connect(path, check_same_thread=False)
-                _is_logged(kept[path])  # a connection opens the database when it first reads
-            kept.move_to_end(path)
-            if len(kept) > MAX_OPEN:
-                kept.popitem(last=False)[1].close()
+    def do_connect(dialect: Any, _record: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
+        if dialect.name != "sqlite":
+            return None
+        path = str(arguments[0])
+        if path not in is_below:
+            is_below[path] = Path(path).resolve().is_relative_to(below)
+        return databases.connect(path, **options) if is_below[path] else None
 
-    event.listen(Engine, "connect", on_connect)
+    event.listen(Engine, "do_connect", do_connect)
     try:
         yield
     finally:
-        event.remove(Engine, "connect", on_connect)
-        for connection in kept.values():
-            connection.close()
-
-
-def _is_logged(connection: sqlite3.Connection) -> bool:
-    return bool(connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal")
+        event.remove(Engine, "do_connect", do_connect)
+        databases.close()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
-from taxkg_assets.extraction.extract import extract
+from taxkg_assets.extraction.extract import Extraction
 from taxkg_assets.graph.edges import build_edges
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry
@@ -22,21 +22,25 @@ TABLES = ("Documents", "Elements", "Tables", "Anchors", "Faces", "Sections", "Re
 OF_FORMS = ("f1099*", "fw2*", "i1099*", "iw2w3*", "f1040s*", "i1040s*")
 
 
-@cache
-def read_frames(folder: Path) -> dict[str, Any]:
+def read_frames(folder: Path, read: Callable[[str], Extraction]) -> dict[str, Any]:
     """Every per-document table of the forms and instructions of a folder, as a build would write it."""
     parts: dict[str, list[pl.DataFrame]] = {name.lower(): [] for name in TABLES}
     for path in sorted(path for pattern in OF_FORMS for path in folder.glob(f"{pattern}.pdf")):
-        read = extract(path.read_bytes(), document_id=path.stem)
+        found = read(f"corpus/{path.stem}")
         fetched = datetime(2031, 1, 1, tzinfo=UTC)
-        row = {**asdict(read.identity), "document_id": path.stem, "page_count": read.page_count, "fetched_at": fetched}
+        row = {
+            **asdict(found.identity),
+            "document_id": path.stem,
+            "page_count": found.page_count,
+            "fetched_at": fetched,
+        }
         row |= {"sha256": "0" * 64, "source_uri": "", "source_root": "", "code_version": ""}
         row |= {"warnings": [], "image_only_pages": [], "hidden_texts": [], "tier": 1}
-        row |= {"page_sources": [asdict(one) for one in read.page_sources]}
+        row |= {"page_sources": [asdict(one) for one in found.page_sources]}
         parts["documents"].append(pl.DataFrame([row], schema=schemas.Documents.create_empty().schema))
         for name, frames in parts.items():
             if name != "documents":
-                frames.append(read.frames[name])
+                frames.append(found.frames[name])
     return {name: _validate(getattr(schemas, name.capitalize()), pl.concat(frames)) for name, frames in parts.items()}
 
 
@@ -45,9 +49,9 @@ def _validate(schema: type[dy.Schema], frame: pl.DataFrame) -> Any:
 
 
 @pytest.fixture(scope="session")
-def real_graph(corpus: Path) -> dict[str, Any]:
+def real_graph(corpus: Path, read_real: Callable[[str], Extraction]) -> dict[str, Any]:
     """The tables of the real forms and their instructions, `registry`, `nodes` and `edges` among them."""
-    frames = dict(read_frames(corpus / "corpus"))
+    frames = read_frames(corpus / "corpus", read_real)
     frames["registry"] = build_registry(
         frames["faces"], frames["anchors"], documents=frames["documents"], sections=frames["sections"]
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +12,18 @@ import pytest
 
 from taxkg_assets.extraction.authored.destinations import find_named_places
 from taxkg_assets.extraction.authored.links import find_links
-from taxkg_assets.extraction.extract import extract
+from taxkg_assets.extraction.extract import Extraction
 from taxkg_assets.extraction.pdf.reader import read_source
 
 BOOKLETS = ("i1099ac--2022-01", "iw2w3--2024", "iw2w3--2026")
 _FOLD = re.compile(r"[\W_]+")
 
 
-@cache
-def _read(path: Path) -> dict[str, pl.DataFrame]:
-    return extract(path.read_bytes(), document_id=path.stem).frames
-
-
-def _path(corpus: Path, document_id: str) -> Path:
-    return corpus / "corpus" / f"{document_id}.pdf"
-
-
 @pytest.mark.parametrize("document_id", BOOKLETS)
 def test_links_cover_the_words_that_the_publisher_gives_them(corpus: Path, document_id: str) -> None:
     """Annotations carry their words a second time: the words under the rectangles are the same."""
-    source = read_source(_path(corpus, document_id).read_bytes(), document_id=document_id)
+    path = corpus / "corpus" / f"{document_id}.pdf"
+    source = read_source(path.read_bytes(), document_id=document_id)
     links, _ = find_links(source, places=find_named_places(source.navigation))
     reported = [link for link in links if link.title and not link.url and not link.text.isdigit()]
     assert len(reported) >= 10
@@ -39,8 +31,8 @@ def test_links_cover_the_words_that_the_publisher_gives_them(corpus: Path, docum
 
 
 @pytest.mark.parametrize("document_id", BOOKLETS)
-def test_links_lead_to_headings_of_their_words(corpus: Path, document_id: str) -> None:
-    frames = _read(_path(corpus, document_id))
+def test_links_lead_to_headings_of_their_words(read_real: Callable[[str], Extraction], document_id: str) -> None:
+    frames = read_real(f"corpus/{document_id}").frames
     inner = frames["links"].filter(pl.col("kind") == "section")
     reached = inner.drop_nulls("target_anchor_id").join(
         frames["anchors"].select("anchor_id", "heading", target_on="page"),
@@ -53,15 +45,15 @@ def test_links_lead_to_headings_of_their_words(corpus: Path, document_id: str) -
     assert sum(same) >= 0.85 * len(same)
 
 
-def test_most_numbers_recur_in_the_next_edition(corpus: Path) -> None:
+def test_most_numbers_recur_in_the_next_edition(read_real: Callable[[str], Extraction]) -> None:
     before, after = (
-        set(_read(_path(corpus, name))["anchors"]["publisher_id"].drop_nulls())
+        set(read_real(f"corpus/{name}").frames["anchors"]["publisher_id"].drop_nulls())
         for name in ("iw2w3--2024", "iw2w3--2026")
     )
     assert len(before & after) >= 0.75 * len(before)
 
 
-def test_references_under_links_reach_their_targets(corpus: Path, real_graph: dict[str, Any]) -> None:
+def test_references_under_links_reach_their_targets(real_graph: dict[str, Any]) -> None:
     linked = real_graph["references"].filter(
         (pl.col("resolved_by") == "link") & pl.col("target_anchor_id").is_not_null() & ~pl.col("is_self")
     )

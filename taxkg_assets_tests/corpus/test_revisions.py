@@ -10,21 +10,20 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.extraction.extract import extract
+from taxkg_assets.extraction.extract import Extraction
 from taxkg_assets.graph.revisions import find_revision_changes
 
 Compare = Callable[[str, str], list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def compare(corpus: Path) -> Compare:
+def compare(corpus: Path, read_real: Callable[[str], Extraction]) -> Compare:
     """Changes between two documents of the corpus or its rebuilds; each is read once."""
 
     @functools.cache
     def read(document_id: str) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
-        folders = (corpus / "corpus", corpus / "rebuilds")
-        path = next(f / f"{document_id}.pdf" for f in folders if (f / f"{document_id}.pdf").exists())
-        found = extract(path.read_bytes(), document_id=document_id)
+        folder = next(name for name in ("corpus", "rebuilds") if (corpus / name / f"{document_id}.pdf").exists())
+        found = read_real(f"{folder}/{document_id}")
         identity = {name: getattr(found.identity, name) for name in found.identity.__dataclass_fields__}
         return {"document_id": document_id, **identity}, found.frames
 

@@ -108,5 +108,5 @@ def await_truth(is_so: Callable[[], bool], *, seconds: float, process: subproces
         assert process.poll() is None, log.read_text(errors="replace")[-4000:]
         waited = time.monotonic() - started
         assert waited < seconds, f"not after {waited:.0f} s:\n{log.read_text(errors='replace')[-6000:]}"
-        time.sleep(0.5)
+        time.sleep(0.2)
     return time.monotonic() - started

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from pathlib import Path
 
 import pymupdf
 
@@ -16,11 +15,6 @@ def valid_pdf(pages: int = 2) -> bytes:
         page.insert_text((72, 72), f"Heading {number}", fontname="hebo", fontsize=14)
         page.insert_text((72, 100), f"A paragraph about box 1a stands on page {number}.", fontsize=10)
     return bytes(made.tobytes(no_new_id=True))
-
-
-def truncated() -> bytes:
-    """The first part of a file whose download was cut off: no page survives a repair."""
-    return valid_pdf()[:120]
 
 
 def encrypted() -> bytes:
@@ -71,22 +65,6 @@ def bomb(words: int) -> bytes:
     table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     xref = b"xref\n0 6\n0000000000 65535 f \n" + table + b"trailer\n<< /Size 6 /Root 1 0 R >>\n"
     return out + xref + b"startxref\n%d\n%%%%EOF\n" % len(out)
-
-
-HOSTILE = {
-    "truncated": truncated,
-    "encrypted": encrypted,
-    "empty": lambda: b"",
-    "scan": image_only,
-    "web-page": html,
-}
-
-
-def write_hostile(folder: Path) -> set[str]:
-    """Write one file of each kind that cannot be read; returns their document ids."""
-    for name, make in HOSTILE.items():
-        (folder / f"{name}.pdf").write_bytes(make())
-    return set(HOSTILE)
 
 
 def _objects(*bodies: bytes) -> bytes:

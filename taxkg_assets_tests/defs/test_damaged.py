@@ -1,20 +1,29 @@
-"""Whatever is among them: every valid document of a folder is released."""
+"""Whatever is among them: every valid document of a folder is released, and every other refused with a remedy."""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from taxkg_assets.serving.build import build
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.serving.build import SAMPLES
+from taxkg_assets.serving.cli import app
+from taxkg_assets.serving.cli.application import QUARANTINED
 from taxkg_assets.serving.released import open_release
 from taxkg_assets_tests.defs.breaking import write_page
-from taxkg_assets_tests.defs.hostile import DAMAGED, MALICIOUS, valid_pdf
+from taxkg_assets_tests.defs.hostile import DAMAGED, MALICIOUS, image_only, valid_pdf
 
 pytestmark = pytest.mark.slow
 
 GOOD = 12
+FORM = "sample-f1099div--2024-01"
 
 
 def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
@@ -23,31 +32,64 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
     monkeypatch.setenv("TAXKG_DOCUMENT_SECONDS", "60")
     monkeypatch.setenv("TAXKG_DOCUMENT_MEMORY_MB", "256")
     folder, other, closed = (tmp_path / name for name in ("corpus", "other", "closed"))
-    valid = {write_page(folder, number) for number in range(GOOD)}
-    (folder / "sound.pdf").write_bytes(valid_pdf())
+    valid = {write_page(folder, number) for number in range(GOOD)} | write_valid(folder)
+    halves = write_halves(folder)
     assert (len(DAMAGED), len(MALICIOUS)) == (10, 10)
-    for name, make in {**DAMAGED, **MALICIOUS}.items():
+    invalid = {**DAMAGED, **MALICIOUS, "scan": image_only}
+    for name, make in invalid.items():
         (folder / f"{name}.pdf").write_bytes(make())
     write_page(other, 900)
     write_page(folder, 900, more="Another wording.")  # two of one name
     write_page(closed, 901)
     close(closed, monkeypatch)
-    result = build(str(tmp_path / "home"), roots=[folder, other, closed])
-    assert result.is_done, result.errors
-    assert [str(closed) in said for said in result.closed] == [True]
-    refused = {row["document_id"]: row for row in result.quarantine}
-    assert not refused.keys() & {*valid, "sound"}
-    assert "pennies-900" in refused
-    assert {"bomb", "locked", "empty-file", "error-page"} <= refused.keys()
-    assert all(row["reason"] and row["remedy"] for row in refused.values())
+    home = tmp_path / "home"
+    status, result = run_build(home, *(f"--corpus={each}" for each in (folder, other, closed)))
+    assert (status, result["is_done"]) == (QUARANTINED, True), result["errors"]
+    assert [str(closed) in said for said in result["closed"]] == [True]
+    refused = {row["document_id"]: row for row in result["quarantine"]}
+    assert refused.keys() <= {*halves, *invalid, "pennies-900"}
+    assert {"bomb", "locked", "empty-file", "error-page", "scan", "cut-early", "pennies-900"} <= refused.keys()
+    assert all(row["reason"].endswith(".") and row["remedy"].endswith(".") for row in refused.values())
     assert not [row for row in refused.values() if row["stage"] == "extract"], "no file meets a defect"
-    released = open_release(str(tmp_path / "home"))
+    assert refused["bomb"]["stage"] == "limits"
+    assert {refused[name]["stage"] for name in refused.keys() & halves} == {"open"}
+    assert not any(row["is_check_failure"] for row in refused.values()), "unreadable, not unlawful"
+    documents = Store(home).read("documents")
+    assert documents.height + len(refused) == len({*valid, *halves, *invalid, "pennies-900"})
+    assert "rebuilt" in documents.filter(document_id="xref-gone")["warnings"][0][0]
+    released = open_release(str(home))
     served = set(released.table("documents")["document_id"])
-    assert {*valid, "sound"} <= served
+    assert valid <= served
     assert served.isdisjoint(refused)
     quality = released.table("document_quality")
     assert set(quality.filter(outcome="withheld")["document_id"]) == refused.keys()
     assert quality.filter(outcome="flagged").select("document_id", "law").rows() == [("orders", "no_prompt_injection")]
+    status, again = run_build(home)
+    assert (status, again["built"], again["quarantine"]) == (QUARANTINED, [], result["quarantine"])
+
+
+def run_build(home: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Exit status of `taxkg build`, and what it prints."""
+    done = CliRunner().invoke(app, ["build", "--home", str(home), "--json", *arguments])
+    return done.exit_code, json.loads(done.stdout)
+
+
+def write_valid(folder: Path) -> set[str]:
+    """Write a sample, another valid file, and one with an odd name; returns their document ids."""
+    shutil.copy(SAMPLES / f"{FORM}.pdf", folder)
+    (folder / "sound.pdf").write_bytes(valid_pdf())
+    Path(os.fsdecode(bytes(folder) + b"/in\xff 'quoted'.pdf")).write_bytes(valid_pdf(pages=3))
+    return {FORM, "sound", "in? 'quoted'"}
+
+
+def write_halves(folder: Path) -> set[str]:
+    """Write the first half of each sample; returns their document ids."""
+    halves = set()
+    for path in SAMPLES.glob("*.pdf"):
+        data = path.read_bytes()
+        (folder / f"half-{path.name}").write_bytes(data[: len(data) // 2])
+        halves.add(f"half-{path.stem}")
+    return halves
 
 
 def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,7 @@
-"""Whole builds: bad input next to good, documents that come, change and go, and builds that are killed."""
+"""Whole builds: a bad version of a document, documents that come, change and go, and builds that are killed."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -13,14 +12,15 @@ from pathlib import Path
 
 import dagster as dg
 import polars as pl
+import pymupdf
 import pytest
 
 from taxkg_assets.defs.home.store import HomeBusyError, Store
 from taxkg_assets.serving.build import SAMPLES, SelectionError, build
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.scan import MissingSourceError
-from taxkg_assets_tests.defs.hostile import bomb, broken_xref, valid_pdf, write_hostile
-from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
+from taxkg_assets_tests.defs.hostile import valid_pdf
+from taxkg_assets_tests.serving.homes import assert_same_tables, run_here
 
 pytestmark = pytest.mark.slow
 
@@ -34,37 +34,6 @@ Chapter 1: Imaginary taxes
 § 502. Bodies with tax.
    (a) Any other body owes a penny, unless section 501 frees it.
 """
-
-
-def test_bad_files_are_quarantined_with_a_remedy_and_the_rest_is_built(tmp_path: Path) -> None:
-    """Hostile files, one that eats memory, files cut in half, a file with an odd name, a repaired and a good one."""
-    folder, home = tmp_path / "corpus", tmp_path / "home"
-    folder.mkdir()
-    bad = write_hostile(folder)
-    (folder / "greedy.pdf").write_bytes(bomb(400_000))
-    (folder / "repaired.pdf").write_bytes(broken_xref())
-    Path(os.fsdecode(bytes(folder) + b"/in\xff 'quoted'.pdf")).write_bytes(valid_pdf(pages=3))
-    halves = sorted(SAMPLES.glob("*.pdf"))
-    for number, path in enumerate(halves):
-        data = path.read_bytes()
-        (folder / f"cut-{number}.pdf").write_bytes(data[: len(data) // 2])
-    shutil.copy(SAMPLES / f"{FORM}.pdf", folder)
-    limits = {"TAXKG_DOCUMENT_SECONDS": "60", "TAXKG_DOCUMENT_MEMORY_MB": "256"}
-    done = run_cli("build", "--corpus", str(folder), "--home", str(home), "--json", environment=limits)
-    assert done.returncode == 3, done.stderr
-    rows = {row["document_id"]: row for row in json.loads(done.stdout)["quarantine"]}
-    cut = {name for name in rows if name.startswith("cut-")}
-    assert rows.keys() - cut == {*bad, "greedy"}
-    assert all(row["stage"] and row["reason"].endswith(".") and row["remedy"].endswith(".") for row in rows.values())
-    assert rows["greedy"]["stage"] == "limits"
-    assert {rows[name]["stage"] for name in cut} == {"open"}
-    assert not any(row["is_check_failure"] for row in rows.values()), "unreadable, not unlawful"
-    documents = Store(home).read("documents")
-    read = set(documents["document_id"])
-    assert read >= {"repaired", FORM, "in? 'quoted'"}
-    assert len(read) + len(rows) == len(bad) + len(halves) + 4
-    assert "rebuilt" in documents.filter(document_id="repaired")["warnings"][0][0]
-    assert run_cli("build", "--home", str(home), "--json", environment=limits).returncode == 3
 
 
 def test_a_bad_new_version_leaves_the_old_rows_and_a_fixed_one_recovers(small_home: Path, tmp_path: Path) -> None:
@@ -86,16 +55,18 @@ def test_a_bad_new_version_leaves_the_old_rows_and_a_fixed_one_recovers(small_ho
     assert store.read("documents").filter(document_id="own")["page_count"].item() == 3
 
 
-def test_documents_that_come_change_and_go_end_as_a_clean_build(tmp_path: Path) -> None:
+def test_documents_that_come_change_and_go_end_as_a_clean_build(built_samples: Path, tmp_path: Path) -> None:
     folder, home = tmp_path / "corpus", tmp_path / "home"
     folder.mkdir()
-    statute = next(SAMPLES.glob("*.txt"))
-    shutil.copy(SAMPLES / f"{FORM}.pdf", folder)
+    statute, old = next(SAMPLES.glob("*.txt")), folder / "old-f1099div.pdf"
     shutil.copy(statute, folder)
+    with pymupdf.open(SAMPLES / f"{FORM}.pdf") as form:
+        form[-1].insert_text((72, 740), "This edition is no longer used.", fontsize=8)
+        form.save(old)
     assert build(str(home), roots=[folder]).is_done
     before = readings(home)
     assert LAW in cited_laws(home)
-    arrived = {*SAMPLES.glob("sample-i*.pdf"), *SAMPLES.glob("sample-f*.pdf")} - {SAMPLES / f"{FORM}.pdf"}
+    arrived = {*SAMPLES.glob("*.pdf")}
     for path in arrived:
         shutil.copy(path, folder)
     (folder / "usc-26.txt").write_text(CODE, encoding="utf8")
@@ -107,11 +78,12 @@ def test_documents_that_come_change_and_go_end_as_a_clean_build(tmp_path: Path) 
     assert not any(target.startswith("ext:irc_section:IRC 501") for target in cited_laws(home))
     assert any(target.startswith("usc-26#") for target in cited_laws(home)), "the law that was cited is here now"
     assert not Store(home).read("revisions").is_empty()
-    (folder / f"{FORM}.pdf").unlink()
+    for gone in (old, folder / "usc-26.txt"):
+        gone.unlink()
+    shutil.copy(statute, folder)
     assert build(str(home)).is_done
-    clean = tmp_path / "clean"
-    assert build(str(clean), roots=[folder]).is_done
-    assert_same_tables(home, clean)
+    assert LAW in cited_laws(home), "the law went"
+    assert_same_tables(home, built_samples, moved=(folder, SAMPLES))
 
 
 def cited_laws(home: Path) -> set[str]:
@@ -207,4 +179,4 @@ def test_an_empty_or_absent_folder_is_named(tmp_path: Path) -> None:
     folder.mkdir()
     with pytest.raises(MissingSourceError, match=r"No .pdf or .txt document in .*corpus"):
         build(str(tmp_path / "home"), roots=[folder])
-    assert run_cli("build", "--corpus", str(tmp_path / "absent"), "--home", str(tmp_path / "x")).returncode == 2
+    assert run_here("build", "--corpus", str(tmp_path / "absent"), "--home", str(tmp_path / "x")).returncode == 2

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.metadata
 import os
 import socket
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +12,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from taxkg_assets.serving.cli import app, application
-from taxkg_assets_tests.serving.homes import run_cli
+from taxkg_assets.serving.cli import app
+from taxkg_assets_tests.serving.homes import run_cli, run_here
 
-Run = Callable[..., tuple[object, str]]
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 NEEDS_A_HOME = (
     ["status"],
@@ -62,29 +58,14 @@ def test_a_folder_that_cannot_be_read_is_left_to_the_build(tmp_path: Path, monke
     assert seen == [tmp_path]
 
 
-@pytest.fixture
-def run_main(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    """What calls in this process what the installed program calls; gives the exit status and what it has complained."""
-
-    def run(*arguments: str) -> tuple[object, str]:
-        monkeypatch.setattr(sys, "argv", ["taxkg", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            application.main()
-        return ended.value.code, capfd.readouterr().err
-
-    collected = gc.get_threshold()
-    yield run
-    gc.set_threshold(*collected)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", NEEDS_A_HOME, ids=lambda arguments: arguments[0])
-def test_a_home_that_is_not_there_is_named_and_not_made(arguments: list[str], tmp_path: Path, run_main: Run) -> None:
+def test_a_home_that_is_not_there_is_named_and_not_made(arguments: list[str], tmp_path: Path) -> None:
     home = tmp_path / "mistyped"
-    status, said = run_main(*arguments, "--home", str(home))
-    assert status == 2
-    assert f"There is no home at {home}." in said
-    assert "Traceback" not in said
+    done = run_here(*arguments, "--home", str(home))
+    assert done.returncode == 2
+    assert f"There is no home at {home}." in done.stderr
+    assert "Traceback" not in done.stderr
     assert not home.exists()
 
 
@@ -110,10 +91,10 @@ def test_a_process_ends_with_the_status_of_a_home_that_is_not_there(tmp_path: Pa
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_a_name_that_does_not_exist_is_bad_usage(arguments: list[str], built_samples: Path, run_main: Run) -> None:
-    status, said = run_main(*arguments, "--home", str(built_samples))
-    assert status == 2, said
-    assert said.startswith("taxkg: ")
+def test_a_name_that_does_not_exist_is_bad_usage(arguments: list[str], built_samples: Path) -> None:
+    done = run_here(*arguments, "--home", str(built_samples))
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("taxkg: ")
 
 
 def test_a_port_in_use_is_a_failure_that_is_reported_at_once(built_samples: Path) -> None:

@@ -31,7 +31,7 @@ from taxkg_assets.serving.show import (
 )
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets_tests.extraction.typeset import Booklet
-from taxkg_assets_tests.serving.homes import run_cli
+from taxkg_assets_tests.serving.homes import run_here
 
 pytestmark = pytest.mark.slow
 
@@ -139,7 +139,7 @@ def test_every_page_of_a_text_can_be_marked_where_its_words_stand(tmp_path: Path
 
 
 def test_the_command_writes_the_picture(home: Path, tmp_path: Path) -> None:
-    done = run_cli("show", NAME, "2", "--home", str(home), "--out", str(tmp_path / "new" / "page.png"))
+    done = run_here("show", NAME, "2", "--home", str(home), "--out", str(tmp_path / "new" / "page.png"))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "new" / "page.png").read_bytes().startswith(b"\x89PNG")
 

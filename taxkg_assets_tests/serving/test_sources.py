@@ -15,7 +15,7 @@ from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.daemon import prepare_home
 from taxkg_assets.serving.sources import drop, list_sources
 from taxkg_assets.sources.scan import MissingSourceError, SourceError, find_source_files
-from taxkg_assets_tests.serving.homes import run_cli, run_json
+from taxkg_assets_tests.serving.homes import run_here, run_json
 
 pytestmark = pytest.mark.slow
 
@@ -108,4 +108,4 @@ def test_from_the_command_line(home: Home, tmp_path: Path) -> None:
     rows = run_json("sources", "list", "--home", home.home)
     assert [(row["documents"], row["is_there"]) for row in rows] == [(2, True), (1, True)]
     assert run_json("sources", "drop", str(tmp_path / "one"), "--home", home.home) == {"leaving": ["one"]}
-    assert run_cli("sources", "drop", "--home", home.home).returncode == 2
+    assert run_here("sources", "drop", "--home", home.home).returncode == 2

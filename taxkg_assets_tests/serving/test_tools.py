@@ -23,6 +23,7 @@ from mcp import Client, StdioServerParameters
 
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.tools import create_tools
+from taxkg_assets_tests.serving.homes import run_here
 
 pytestmark = pytest.mark.slow
 
@@ -230,7 +231,7 @@ def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
         with suppress(httpx.TransportError):
             if httpx.get(f"{address}/healthz").status_code == 200:
                 return
-        time.sleep(0.2)
+        time.sleep(0.05)
     pytest.fail(f"the server did not answer within {START_SECONDS:.0f} s")
 
 
@@ -244,7 +245,6 @@ def test_tools_over_http(served: str, path: str) -> None:
 
 
 def test_an_open_address_needs_a_key(built_samples: Path) -> None:
-    arguments = ["-m", "taxkg_assets.serving.cli", "serve", "--home", str(built_samples), "--host", "0.0.0.0"]
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
+    done = run_here("serve", "--home", str(built_samples), "--host", "0.0.0.0")
     assert done.returncode == 2
     assert "TAXKG_API_KEY" in done.stderr

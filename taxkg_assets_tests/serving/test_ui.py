@@ -110,7 +110,7 @@ class Server:
             if run["status"] in {"SUCCESS", "FAILURE", "CANCELED"}:
                 errors = [e["error"]["message"] for e in run["eventConnection"]["events"] if e.get("error")]
                 return run["status"], "\n".join(errors)
-            time.sleep(0.5)
+            time.sleep(0.1)
         raise TimeoutError(f"Run {run_id} is not over after {RUN_SECONDS} s.")
 
 
@@ -129,7 +129,7 @@ def open_ui(home: Path) -> Iterator[Server]:
             while not server.is_up():
                 assert process.poll() is None, log.read_text()
                 assert time.monotonic() < deadline, log.read_text()
-                time.sleep(0.3)
+                time.sleep(0.1)
             yield server
         finally:
             process.terminate()
@@ -257,7 +257,7 @@ def test_chosen_documents_are_made_again_by_a_backfill(server: Server, refused_h
     assert launched["__typename"] == "LaunchBackfillSuccess", launched
     deadline, backfill = time.monotonic() + RUN_SECONDS, {"status": ""}
     while not backfill["status"].startswith("COMPLETED") and time.monotonic() < deadline:
-        time.sleep(1)
+        time.sleep(0.1)
         backfill = server.ask(BACKFILLED, id=launched["backfillId"])["partitionBackfillOrError"]
     assert backfill["status"] == "COMPLETED_SUCCESS"
     [run] = backfill["runs"]

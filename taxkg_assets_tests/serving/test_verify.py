@@ -23,7 +23,7 @@ from taxkg_assets.serving.verify import Checker
 from taxkg_assets.settings import Settings
 from taxkg_assets.verification.draft import read_draft
 from taxkg_assets.verification.verdicts import Finding, Report, Verdict
-from taxkg_assets_tests.serving.homes import run_cli
+from taxkg_assets_tests.serving.homes import run_here
 
 BASE = "http://127.0.0.1:8000"
 TRUE = "Box 2e of Form 1099-DIV (2024) shows the part of box 1a that is section 897 gain."
@@ -180,9 +180,9 @@ def test_the_command_line_says_by_its_status_whether_something_must_be_changed(
     good.write_text(TRUE, encoding="utf8")
     bad.write_text(f"{FALSE}\n\n{TRUE}\n", encoding="utf8")
     home = ("--home", str(built_samples))
-    assert run_cli("verify", str(good), *home).returncode == 0
+    assert run_here("verify", str(good), *home).returncode == 0
     html, markdown = tmp_path / "report.html", tmp_path / "report.md"
-    done = run_cli("verify", str(bad), *home, "--html", str(html), "--markdown", str(markdown), "--json")
+    done = run_here("verify", str(bad), *home, "--html", str(html), "--markdown", str(markdown), "--json")
     assert done.returncode == 1
     findings = json.loads(done.stdout)["findings"]
     assert [row["verdict"] for row in findings] == ["contradicted", "supported"]
@@ -192,12 +192,12 @@ def test_the_command_line_says_by_its_status_whether_something_must_be_changed(
 
 def test_bad_usage_is_reported_in_one_line(built_samples: Path, tmp_path: Path) -> None:
     home = ("--home", str(built_samples))
-    missing = run_cli("verify", str(tmp_path / "none.md"), *home)
+    missing = run_here("verify", str(tmp_path / "none.md"), *home)
     assert missing.returncode == 2
     assert "is not a file" in missing.stderr
     empty = tmp_path / "draft.md"
     empty.write_text(TRUE, encoding="utf8")
-    unbuilt = run_cli("verify", str(empty), "--home", str(tmp_path / "nothing"))
+    unbuilt = run_here("verify", str(empty), "--home", str(tmp_path / "nothing"))
     assert unbuilt.returncode == 2
     assert "taxkg build" in unbuilt.stderr
     assert "Traceback" not in missing.stderr + unbuilt.stderr
@@ -207,8 +207,8 @@ def test_a_statement_that_is_not_found_fails_only_where_this_is_wanted(built_sam
     draft = tmp_path / "draft.md"
     draft.write_text("Form 1099-DIV (2024) asks for the number of parrots of the payer in box 40.", encoding="utf8")
     home = ("--home", str(built_samples))
-    assert run_cli("verify", str(draft), *home).returncode == 0
-    assert run_cli("verify", str(draft), *home, "--strict").returncode == 1
+    assert run_here("verify", str(draft), *home).returncode == 0
+    assert run_here("verify", str(draft), *home, "--strict").returncode == 1
 
 
 def test_the_api_takes_text_and_pdf(client: TestClient) -> None:

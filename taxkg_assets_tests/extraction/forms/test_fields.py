@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from taxkg_assets.extraction.authored.form_fields import FormField
-from taxkg_assets.extraction.extract import extract
+from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.forms.spoken import read_spoken
 from taxkg_assets.extraction.forms.stated_fields import StatedField
@@ -16,13 +17,12 @@ from taxkg_assets.extraction.layout.regions import FaceBox
 from taxkg_assets.schemas import Anchors
 from taxkg_assets.serving.build import SAMPLES
 
-
-def _read(path: Path) -> dict[str, pl.DataFrame]:
-    return extract(path.read_bytes(), document_id=path.stem).frames
+Read = Callable[[str], Extraction]
 
 
 def test_fields_of_the_sample_are_read_from_its_layout() -> None:
-    frames = _read(Path(SAMPLES) / "sample-f1099div--2024-01.pdf")
+    name = "sample-f1099div--2024-01"
+    frames = extract((Path(SAMPLES) / f"{name}.pdf").read_bytes(), document_id=name).frames
     fields, faces = frames["fields"], frames["faces"]
     assert set(fields["source"]) == {"layout"}
     keyed = fields.filter(pl.col("key") != "")
@@ -32,8 +32,8 @@ def test_fields_of_the_sample_are_read_from_its_layout() -> None:
     assert all(label == labels[key] for key, label in keyed.select("key", "label").iter_rows())
 
 
-def test_a_face_without_form_fields_has_one_field_per_box(corpus: Path) -> None:
-    frames = _read(corpus / "library" / "fw2--2007.pdf")
+def test_a_face_without_form_fields_has_one_field_per_box(read_real: Read) -> None:
+    frames = read_real("library/fw2--2007").frames
     fields = frames["fields"]
     assert set(fields["key"]) == set(frames["faces"]["box_key"])
     assert set(fields["source"]) == {"layout"}
@@ -50,9 +50,9 @@ def test_a_face_without_form_fields_has_one_field_per_box(corpus: Path) -> None:
     ],
 )
 def test_fields_of_real_forms_have_a_printed_key_and_a_label(
-    corpus: Path, name: str, numbered: int, copies: int
+    read_real: Read, name: str, numbered: int, copies: int
 ) -> None:
-    frames = _read(corpus / f"{name}.pdf")
+    frames = read_real(name).frames
     fields = frames["fields"]
     keyed = fields.filter(pl.col("key") != "")
     printed = {*frames["anchors"]["key"].drop_nulls(), *frames["faces"]["box_key"]}
@@ -64,16 +64,16 @@ def test_fields_of_real_forms_have_a_printed_key_and_a_label(
     assert (fields["source"] == "template").mean() > 0.95
 
 
-def test_fields_of_one_box_have_their_own_part_of_its_label(corpus: Path) -> None:
-    fields = _read(corpus / "library" / "fw2--2019.pdf")["fields"]
+def test_fields_of_one_box_have_their_own_part_of_its_label(read_real: Read) -> None:
+    fields = read_real("library/fw2--2019").frames["fields"]
     boxes = fields.filter(pl.col("kind") == "checkbox").filter(pl.col("key") == "box_13")
     assert set(boxes["label"]) == {"Statutory employee", "Retirement plan", "Third-party sick pay"}
 
 
-def test_check_boxes_of_one_line_have_their_own_words_or_answer(corpus: Path) -> None:
-    fields = _read(corpus / "library" / "f1040--2018.pdf")["fields"].filter(pl.col("kind") == "checkbox")
+def test_check_boxes_of_one_line_have_their_own_words_or_answer(read_real: Read) -> None:
+    fields = read_real("library/f1040--2018").frames["fields"].filter(pl.col("kind") == "checkbox")
     assert set(fields.filter(pl.col("key") == "line_20c")["label"]) == {"Type: Checking", "Savings"}
-    answered = _read(corpus / "library" / "f1040sd--2019.pdf")["fields"].filter(pl.col("key") == "line_17")
+    answered = read_real("library/f1040sd--2019").frames["fields"].filter(pl.col("key") == "line_17")
     assert [label.rpartition(" ")[2] for label in answered.filter(pl.col("kind") == "checkbox")["label"]] == [
         "Yes",
         "No",
@@ -148,15 +148,15 @@ def test_fields_of_one_box_have_the_words_that_only_they_say(
     assert fields["label"].to_list() == labels
 
 
-def test_a_section_that_heads_a_table_ends_with_it(corpus: Path) -> None:
-    fields = _read(corpus / "library" / "f1040--2018.pdf")["fields"]
+def test_a_section_that_heads_a_table_ends_with_it(read_real: Read) -> None:
+    fields = read_real("library/f1040--2018").frames["fields"]
     sections = dict(fields.filter(pl.col("key") == "line_1").select("key", "section").iter_rows())
     assert sections == {"line_1": ""}
     assert (fields.filter(pl.col("row") == "2")["section"] != "").all()
 
 
-def test_parentheses_around_the_blank_of_a_loss_are_no_text(corpus: Path) -> None:
-    sections = _read(corpus / "library" / "f1040sd--2023.pdf")["sections"]
+def test_parentheses_around_the_blank_of_a_loss_are_no_text(read_real: Read) -> None:
+    sections = read_real("library/f1040sd--2023").frames["sections"]
     assert sections.filter(~pl.col("text").str.contains(r"[A-Za-z0-9]")).is_empty()
 
 
@@ -170,29 +170,29 @@ def test_parentheses_around_the_blank_of_a_loss_are_no_text(corpus: Path) -> Non
         ("f1040--2019", ("line_21b", "line_21c", "line_21d")),
     ],
 )
-def test_lines_that_only_the_fields_tell_are_found(corpus: Path, name: str, keys: tuple[str, ...]) -> None:
-    anchors = _read(corpus / "library" / f"{name}.pdf")["anchors"]
+def test_lines_that_only_the_fields_tell_are_found(read_real: Read, name: str, keys: tuple[str, ...]) -> None:
+    anchors = read_real(f"library/{name}").frames["anchors"]
     assert set(keys) <= set(anchors["key"].drop_nulls())
 
 
-def test_lines_right_of_others_are_no_numbers_at_amounts(corpus: Path) -> None:
-    anchors = _read(corpus / "library" / "f1040--2011.pdf")["anchors"]
+def test_lines_right_of_others_are_no_numbers_at_amounts(read_real: Read) -> None:
+    anchors = read_real("library/f1040--2011").frames["anchors"]
     headings = dict(anchors.filter(pl.col("kind") == "line").select("key", "heading").iter_rows())
     assert headings["line_5"].startswith("Qualifying")
     assert headings["line_2"].endswith("income)")
     assert headings["line_6b"] == "Spouse"
 
 
-def test_a_field_that_nothing_numbers_is_in_the_section_above_it(corpus: Path) -> None:
-    fields = _read(corpus / "library" / "f1040--2021.pdf")["fields"]
+def test_a_field_that_nothing_numbers_is_in_the_section_above_it(read_real: Read) -> None:
+    fields = read_real("library/f1040--2021").frames["fields"]
     sections = dict(fields.filter(pl.col("key") == "").select("label", "section").iter_rows())
     assert sections["Your first name and middle initial"] == ""
     assert sections["Your occupation"] == "Sign Here"
     assert sections["Preparer’s name"] == "Paid Preparer Use Only"
 
 
-def test_a_note_below_a_grid_and_words_over_its_heads_belong_to_its_part(corpus: Path) -> None:
-    frames = _read(corpus / "library" / "f8949--2017.pdf")
+def test_a_note_below_a_grid_and_words_over_its_heads_belong_to_its_part(read_real: Read) -> None:
+    frames = read_real("library/f8949--2017").frames
     keys = dict(frames["anchors"].select("anchor_id", "key").iter_rows())
     texts = frames["sections"].filter(pl.col("page") == 1)
     owners = {text[:12]: keys.get(owner) for text, owner in texts.select("text", "anchor_id").iter_rows()}
@@ -203,8 +203,8 @@ def test_a_note_below_a_grid_and_words_over_its_heads_belong_to_its_part(corpus:
     ]
 
 
-def test_conditions_inside_a_line_are_a_table_though_a_frame_is_around_its_fields(corpus: Path) -> None:
-    frames = _read(corpus / "library" / "f6251--2022.pdf")
+def test_conditions_inside_a_line_are_a_table_though_a_frame_is_around_its_fields(read_real: Read) -> None:
+    frames = read_real("library/f6251--2022").frames
     assert [len(cells) for cells in frames["tables"]["cells"]] == [9]
     (label,) = frames["anchors"].filter(pl.col("key") == "line_5")["heading"]
     assert "IF" not in label
