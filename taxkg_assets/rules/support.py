@@ -158,7 +158,7 @@ def _read(name: str) -> str:
 
 
 def _read_rows(name: str) -> Iterator[tuple[Key, dict[str, str]]]:
-    header, *rows = csv.reader(_read(name).splitlines())  # a quarter of the time of `DictReader`
+    header, *rows = filter(None, csv.reader(_read(name).splitlines()))  # a quarter of the time of `DictReader`
     for row in rows:
         named = dict(zip(header, row, strict=True))
         yield (named["family"], named["group"], named["rule"]), named

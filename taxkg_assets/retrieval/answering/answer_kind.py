@@ -98,6 +98,12 @@ def find_evidence(
     evidence = guardrail.compute_features(
         question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows
     )
-    if evidence["foreign_place"] and find_listed_places(searcher, question, ranking).issuperset(ranking.route.places):
-        evidence["foreign_place"] = 0.0  # a federal form is mailed to an address that depends on the state
+    if evidence["foreign_place"] and _is_listed(searcher, question, ranking):
+        evidence["foreign_place"] = 0.0
     return evidence
+
+
+def _is_listed(searcher: Searcher, question: str, ranking: Ranking) -> bool:
+    """Return whether a state only chooses the row of a table, as that of the address to which a form is mailed."""
+    is_asked_for = bool(ranking.route.forms) or find_aptness(searcher, question, ranking) >= _LIKELY
+    return is_asked_for and find_listed_places(searcher, question, ranking).issuperset(ranking.route.places)

@@ -25,7 +25,7 @@ from taxkg_assets.retrieval.answering.table_cells import (
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.retrieval.tables.table_question import is_for_other_case
+from taxkg_assets.retrieval.tables.table_question import is_for_other_status
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
@@ -58,7 +58,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         wanted=frozenset(ranking.query_term_idf),
         others=find_other_editions(shown, ranking.route, searcher.facts),
     )
-    statements = [own for own in found if not (own.is_foreign or _is_other_row(own, question))] or found
+    statements = [own for own in found if not own.is_foreign] or found
+    statements = [own for own in statements if not (own.line.is_table and is_for_other_status(own.text, question))]
     if cell:  # the other rows of its table answer other questions
         statements = [own for own in statements if not own.line.is_table]
     elif more and (known := find_quoted_tables(searcher, question, ranking)):
@@ -219,11 +220,6 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
         for start, end in find_sentence_ranges(summary)
     ]
     return units or excerpt_answer(searcher, question, ranking, results=results)
-
-
-def _is_other_row(own: Statement, question: str) -> bool:
-    """Return whether a row or an item is for another filing status than the question's, or another period."""
-    return (own.line.is_table or own.line.is_item) and is_for_other_case(own.text, question)
 
 
 def _quote_whole(result: Result) -> Unit:

@@ -7,7 +7,8 @@ from functools import cache
 
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
-_DIGITS = re.compile(r"\d+(?:\.\d+)?(?![\d.,]*\d|k\b|%)")
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)"
+_SEPARATOR = re.compile(r"[\s-]+")
 
 
 def write_digits(text: str) -> str:
@@ -24,25 +25,14 @@ def write_digits(text: str) -> str:
     return _number_phrase().sub(_write_phrase, text)
 
 
-def remove_ordinals(text: str) -> str:
-    """Remove the ordinals of years, which are read as numbers: "third year".
-
-    Args:
-        text: Words of a user.
-
-    Returns:
-        The rest of the text.
-    """
-    return _ordinal().sub(" ", text)
-
-
 @cache
 def _ordinal() -> re.Pattern[str]:
-    return re.compile(rf"(?i)\b(?:{'|'.join(load_table_lookup().ordinals)})(?=\s+years?\b)")
+    return re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(load_table_lookup().ordinals)})(?=\s+years?\b)")
 
 
 def _write_phrase(match: re.Match[str]) -> str:
-    return f"{match['sign']}{_read_phrase(match['number']):.0f}".rjust(len(match[0]))
+    value = _read_phrase(match["number"])
+    return f"{match['sign']}{int(value) if value.is_integer() else value}".rjust(len(match[0]))
 
 
 @cache
@@ -52,25 +42,29 @@ def _number_phrase() -> re.Pattern[str]:
     tens = "|".join(word for word, value in rules.number_words.items() if 20 <= value < 100)
     ones = "|".join(word for word, value in rules.number_words.items() if 0 < value < 10)
     small = rf"(?:(?:{tens})[\s-](?:{ones})|{words})"
-    first = rf"(?:(?:{'|'.join(rules.number_parts)})(?: of)? an?|(?<!of )an?|{_DIGITS.pattern}|{small})"
-    scaled = rf"{first}(?:\s(?:{scales})(?:\s(?:and\s)?{small})?)+"
-    # A plain word before "of" or "or" counts nothing: "one of the boxes".
-    return re.compile(rf"(?i)(?<![\w.,$])(?P<sign>\$?)(?P<number>{scaled}|{small}(?!\s+(?:of|or)\b))\b")
+    mixed = rf"(?:{small}|{_DIGITS})(?:\s+and\s+a\s+half)?"
+    first = rf"(?:half(?: of)? an?|(?<!of )(?<!\w)an?(?!\s+grand)|{mixed})"
+    scaled = rf"{first}(?:[\s-](?:{scales})\b(?:\s(?:and\s)?{small})?)+"
+    # A plain word before "of", or before "or" and another one, counts nothing: "one of the boxes", "one or two".
+    plain = rf"{small}(?:\s+and\s+a\s+half)?(?!\s+of\b)(?!\s+or\s+{small})"
+    return re.compile(
+        rf"(?i)(?<![\w.,$])(?P<sign>\$?)(?P<number>{scaled}|{plain})\b(?!\s(?:total|child|daughter|son)s?\b)"
+    )
 
 
 def _read_phrase(phrase: str) -> float:
     """Add up a number in words by its scales, as English says it."""
     rules = load_table_lookup()
     total = current = 0.0
-    for word in re.split(r"[\s-]+", phrase.lower()):
-        if word in rules.number_parts:
-            current = rules.number_parts[word]
+    for word in _SEPARATOR.split(phrase.lower().replace(",", "")):
+        if word == "half":
+            current += 0.5
         elif word in rules.number_words:
             current += rules.number_words[word]
-        elif _DIGITS.fullmatch(word):
-            current += float(word)
         elif word in rules.number_scales:
             current = (current or 1.0) * rules.number_scales[word]
             if rules.number_scales[word] > 100:
                 total, current = total + current, 0.0
+        elif word not in ("a", "an", "and", "of"):
+            current += float(word)
     return total + current

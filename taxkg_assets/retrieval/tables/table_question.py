@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.router import find_lay_terms
-from taxkg_assets.retrieval.tables.number_words import remove_ordinals, write_digits
+from taxkg_assets.retrieval.tables.number_words import write_digits
 from taxkg_assets.retrieval.tables.table_ranges import Number, find_numbers
 from taxkg_assets.rules.models.router import load_router
 from taxkg_assets.rules.models.table_lookup import Household, load_table_lookup
@@ -29,10 +29,13 @@ _MONTH_NAMES = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
+STATUS = "status"
+"""Attribute of headers and questions: a filing status."""
 _WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
 _MONTH = "|".join(rf"{name[:3]}t?\.?|{name}" for name in _MONTH_NAMES)
 _MONTH_RANGE = re.compile(
-    rf"(?i)\b(?P<first>{_MONTH})(?:\s+\d{{1,2}})?\s*(?:-|–|—|to|through|thru|until)\s*(?P<last>{_MONTH})(?![a-z])"
+    rf"(?i)\b(?P<first>{_MONTH})(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?(?:,?\s+\d{{4}})?,?\s*"
+    rf"(?:-|–|—|to|through|thru|until)\s*(?P<last>{_MONTH})(?![a-z])"
 )
 
 
@@ -104,7 +107,11 @@ def find_months_between(text: str) -> frozenset[str]:
     ends = (
         [MONTHS.index(match[end][:3].lower()) for end in ("first", "last")] for match in _MONTH_RANGE.finditer(text)
     )
-    return frozenset(_month_words()[month] for first, last in ends for month in range(first, last + 1))
+    return frozenset(
+        _month_words()[month % len(MONTHS)]
+        for first, last in ends
+        for month in range(first, last + 1 if first <= last else last + len(MONTHS) + 1)
+    )
 
 
 def remove_negated(text: str) -> str:
@@ -169,15 +176,15 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
     return {facet: frozenset(values) for facet, values in facets.items()}
 
 
-def is_for_other_case(text: str, question: str) -> bool:
-    """Return whether a text names filing statuses or periods, and none of those that a question names.
+def is_for_other_status(row: str, question: str) -> bool:
+    """Return whether a row names filing statuses, and none of those that a question names.
 
     Args:
-        text: Row of a table, or item of a list.
+        row: Row of a table.
         question: Words of the user.
     """
-    wanted, named = find_facets(question), find_facets(text)
-    return any(facet in named and named[facet].isdisjoint(values) for facet, values in wanted.items())
+    wanted, named = (find_facets(remove_negated(text)).get(STATUS, frozenset()) for text in (question, row))
+    return bool(wanted and named) and named.isdisjoint(wanted)
 
 
 @lru_cache(maxsize=20_000)
@@ -215,9 +222,9 @@ def read_question(question: str) -> Question:
     facets = find_facets(text)
     for rule in load_table_lookup().facets:
         text = rule.pattern.sub(" ; ", text)
-    words = find_words(remove_ordinals(text)) - _noise_words()
+    words = find_words(write_digits(text)) - _noise_words()
     words |= _find_quarters(words)
-    for label in load_table_lookup().labels:
+    for label in (*load_table_lookup().labels, *load_table_lookup().days):
         text = label.pattern.sub(" ", text)
     numbers: list[Number] = []
     text = _take_sums(text, numbers)

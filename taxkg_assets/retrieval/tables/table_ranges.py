@@ -10,6 +10,8 @@ from functools import lru_cache
 
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
+_OTHER_WORD = re.compile(r"(?i)\b(?!(?:before|after|by|from|on|through|thru|to|until|and|next|year)\b)[a-z]{2,}")
+"""A word of a header that is not of a date: only dates have days that measure nothing."""
 MOST_COUNTED = 150
 """Largest bare number that is taken for a count, not for an amount."""
 
@@ -82,14 +84,16 @@ class Number:
 
 
 def can_mean(number: Number, found: Range, nouns: frozenset[str]) -> bool:
-    """Return whether a header may mean a number: it contains it, and the number of a month counts months there.
+    """Return whether a header may mean a number: it contains it, or is the number of the month.
 
     Args:
         number: Number of a question.
         found: Range of the header.
         nouns: Words that say what the range counts.
     """
-    return found.holds(number) and (not number.is_month or any(noun in nouns for noun, _ in number.nouns))
+    if number.is_month and not (found.is_single and any(noun in nouns for noun, _ in number.nouns)):
+        return False
+    return found.holds(number)
 
 
 def read_amount(text: str) -> float | None:
@@ -135,6 +139,9 @@ def find_ranges(text: str) -> tuple[Range, ...]:
     """
     for label in load_table_lookup().labels:
         text = label.pattern.sub(" ", text)
+    for day in load_table_lookup().days:
+        undated = day.pattern.sub(" ", text)
+        text = text if _OTHER_WORD.search(undated) else undated
     found: list[Range] = []
     for rule in load_table_lookup().ranges:
         for match in rule.pattern.finditer(text):

@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.tables.table_entry import TableEntry
 from taxkg_assets.retrieval.tables.table_headers import Header
-from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
+from taxkg_assets.retrieval.tables.table_question import STATUS, Question, find_states, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Number, Range, can_mean
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _BARE_NUMBER = re.compile(r"\s*[\d.]+\s*")
 _YEAR = "year"
 """Search term of years."""
-
-
-STATUS = "status"
-"""Attribute of headers and questions: a filing status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +189,7 @@ def _number_shares(
         share = met.get(i, 0.0)
         if not share:
             outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
-            is_nearby = any(found.holds(number) for found in entry.singles[cell["row_ix"]])
+            is_nearby = any(can_mean(number, found, frozenset()) for found in entry.singles[cell["row_ix"]])
             is_other = _is_outside_columns(number, entry, cell)
             share = max(0.6 * outside, weights.same_row if is_nearby or is_other else 0.0)
         is_bare = not (share or number.is_money or number.is_percent)
@@ -214,7 +210,7 @@ def _number_shares(
 
 def _is_outside_columns(number: Number, entry: TableEntry, cell: CellRecord) -> bool:
     """Return whether other columns are for counts of the same thing that exclude the number: it is for the rest."""
-    if not number.is_count or not entry.bounds or entry.headers[cell["col_path"]].ranges:
+    if number.is_month or not number.is_count or not entry.bounds or entry.headers[cell["col_path"]].ranges:
         return False
     if any(found.holds(number) for header in entry.headers.values() for found, _ in header.ranges):
         return False

@@ -186,7 +186,6 @@ class TableLookup(Family):
 
     number_words: dict[str, int]
     number_scales: dict[str, int]
-    number_parts: dict[str, float]
     ordinals: dict[str, int]
     families: tuple[tuple[str, ...], ...]
     noise: tuple[str, ...]
@@ -198,6 +197,7 @@ class TableLookup(Family):
     upper_ends: RuleList[Rule]
     numbers: Numbers
     labels: RuleList[Rule]
+    days: RuleList[Rule]
     comparatives: RuleList[Comparative]
     shares: RuleList[Share]
     sums: RuleList[Household]

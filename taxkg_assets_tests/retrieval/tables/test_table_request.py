@@ -13,7 +13,13 @@ from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Candidate, Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses
-from taxkg_assets.retrieval.tables.table_question import find_form_numbers, find_words, is_for_other_case
+from taxkg_assets.retrieval.tables.table_question import (
+    find_form_numbers,
+    find_months_between,
+    find_words,
+    is_for_other_status,
+)
+from taxkg_assets.retrieval.tables.table_ranges import find_ranges
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
 from tools.rule_switch import every_rule
 
@@ -154,16 +160,44 @@ def test_what_people_say_finds_the_cell(question: str, table: dict[str, Any], va
         ("married filing separately | no berth", True),
         ("single or married filing separately | one berth", False),
         ("any boat | two berths", False),
+        ("not married filing separately | two berths", False),
     ],
 )
-def test_a_row_for_another_filing_status_is_for_another_case(text: str, is_other: bool) -> None:
-    assert is_for_other_case(text, "how many berths for a single owner") is is_other
+def test_a_row_names_another_filing_status(text: str, is_other: bool) -> None:
+    assert is_for_other_status(text, "how many berths for a single owner") is is_other
 
 
 def test_a_month_names_its_quarter() -> None:
-    assert _ask("mid quarter rule, moored in may, share of the hull", *TERMS)[1][0].score == max(
-        found[0].score for found in _ask("mid quarter rule, moored in may, share of the hull", *TERMS)
+    first, second, third = (
+        found[0].score for found in _ask("mid-quarter rule, moored in may, share of the hull", *TERMS)
     )
+    assert second > max(first, third)
+
+
+@pytest.mark.parametrize("question", ["dues of berths in march", "dues of berths for march"])
+def test_the_number_of_a_month_is_no_count(question: str) -> None:
+    crews = _table(
+        "crew:2", "Dues of Berths", ["Berth", "Crew", "Dues"], [["North", "5", "$40"], ["South", "3", "$60"]]
+    )
+    assert {match.value for match in _ask(question, crews)[0]} == {"$40", "$60"}
+
+
+@pytest.mark.parametrize(
+    ("header", "months"),
+    [
+        ("June 1–Sept. 30", {"june", "july", "august", "september"}),
+        ("January 1st, 2031, through March 31, 2031", {"january", "february", "march"}),
+        ("Nov. 1 to Jan. 31", {"november", "december", "january"}),
+        ("March", set()),
+    ],
+)
+def test_a_range_of_dates_covers_the_months_between(header: str, months: set[str]) -> None:
+    assert find_months_between(header) == frozenset().union(*map(find_words, months))
+
+
+def test_days_of_other_headers_are_numbers() -> None:
+    assert not find_ranges("June 1–Sept. 30")
+    assert find_ranges("Quarterly (by April 30)")
 
 
 def test_a_household_counts_its_people() -> None:
