@@ -105,5 +105,5 @@ def find_evidence(
 
 def _is_listed(searcher: Searcher, question: str, ranking: Ranking) -> bool:
     """Return whether a state only chooses the row of a table, as that of the address to which a form is mailed."""
-    is_asked_for = bool(ranking.route.forms) or find_aptness(searcher, question, ranking) >= _LIKELY
-    return is_asked_for and find_listed_places(searcher, question, ranking).issuperset(ranking.route.places)
+    is_requested = bool(ranking.route.forms) or find_aptness(searcher, question, ranking) >= _LIKELY
+    return is_requested and find_listed_places(searcher, question, ranking).issuperset(ranking.route.places)

@@ -14,8 +14,8 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
 from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, continues_rule, innermost_header
-from taxkg_assets.retrieval.tables.table_question import Question, read_question
-from taxkg_assets.retrieval.tables.table_scores import STATUS, CellWeights, score_cell
+from taxkg_assets.retrieval.tables.table_question import STATUS, Question, read_question
+from taxkg_assets.retrieval.tables.table_scores import CellWeights, score_cell
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
