@@ -35,6 +35,7 @@ class Clause:
         heads: Words right after a negation, `deduct` of `can't deduct rent`.
         reach: The following words, `rent`.
         opposites: Its words that have an antonym.
+        force: `must`, `may`, or empty.
         has_verb: Whether it is a statement of its own.
         is_condition: Whether it is a condition.
         is_exception: Whether it names an exception.
@@ -47,6 +48,7 @@ class Clause:
     heads: Words = frozenset()
     reach: Words = frozenset()
     opposites: Words = frozenset()
+    force: str = ""
     has_verb: bool = False
     is_condition: bool = False
     is_exception: bool = False
@@ -93,7 +95,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
     clauses = []
     for part in split_clauses(plain):
         spoken = frozenset(_WORD.findall(part.casefold())) & find_opposites().keys()
-        has_verb = rules.predicates.verb.pattern.search(part) is not None
+        force, has_verb = _read_force(part), rules.predicates.verb.pattern.search(part) is not None
         denials = sum(len(rule.pattern.findall(part)) for rule in rules.denials)
         is_condition = rules.conditions.case.pattern.match(part) is not None
         is_exception = rules.conditions.exception.pattern.match(part) is not None
@@ -110,6 +112,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
                     heads,
                     reach,
                     spoken,
+                    force,
                     has_verb,
                     is_condition,
                     is_exception,
@@ -190,6 +193,11 @@ def _list_reached(rest: str, *, language: Language) -> list[str]:
 def _turn_to_noun(phrase: Sequence[str]) -> list[str]:
     """Return the words of `no small boat fee` with the last one first: it names what there is none of."""
     return [phrase[-1], *phrase[:-1]] if 1 < len(phrase) <= _LONGEST_PHRASE else list(phrase)
+
+
+def _read_force(part: str) -> str:
+    found = [rule.id for rule in load_verification().forces if rule.pattern.search(part)]
+    return found[0] if found else ""
 
 
 def split_clauses(text: str) -> list[str]:

@@ -14,12 +14,15 @@ from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
+from taxkg_assets.verification.headings import is_bare_heading, is_under_denial
 from taxkg_assets.verification.passage_parts import split_passage
 from taxkg_assets.verification.pointers import is_pointer, refers
 from taxkg_assets.verification.polarity import (
+    demands_more,
     find_contrary,
     is_excepted,
     is_reversed,
+    lacks_sense,
     names_exception,
     score_agreement,
 )
@@ -52,10 +55,13 @@ class Comparison:
         matched: Values of the claim that the passage states, with its words for each.
         differences: Values that it states otherwise, and contrary words.
         unmatched: Values of the claim that it neither states nor replaces.
+        is_stronger: Whether the claim says `must` where the passage says `may`.
         is_reversed: Whether the passage says most of a clause of the claim, with the other polarity.
         is_of_other_year: Whether the passage names years, and neither the claim's nor one that the claim names.
+        lacks_sense: Whether a word of the claim that has a contrary, such as `exempt`, is missing.
         is_excepted: Whether the passage excepts what the claim is about.
         names_exception: Whether the passage excepts something that the claim is about, whatever else it states.
+        is_under_denial: Whether the passage is printed under a heading that denies, and the claim denies nothing.
         is_of_others: Whether the passage or the claim names some alone, and the other does not.
         is_pointer: Whether the passage only says where to read on.
         shared_weight: Weight of the claim's words that the passage has.
@@ -69,6 +75,7 @@ class Comparison:
         rivalry: How much nearer the nearest passage is that says otherwise, -0.5 to 0.5.
         behind: How much more similar the most similar passage is, 0 to 1.
         doubts: Why the passage may say something else although it has the claim's words.
+        is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
         unsaid: Weight of the rarest word of the claim that the passage and its headings say in no words; 0 for none.
         strange: Weight of the rarest thing of the claim that the passage and its headings do not name; 0 for none.
         replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
@@ -84,11 +91,14 @@ class Comparison:
     matched: tuple[tuple[Value, str], ...]
     differences: tuple[Difference, ...]
     unmatched: tuple[Value, ...]
+    is_stronger: bool = False
     is_reversed: bool = False
     absent: frozenset[str] = frozenset()
+    lacks_sense: bool = False
     is_of_other_year: bool = False
     is_excepted: bool = False
     names_exception: bool = False
+    is_under_denial: bool = False
     is_of_others: bool = False
     is_pointer: bool = False
     shared_weight: float = 0.0
@@ -102,6 +112,7 @@ class Comparison:
     rivalry: float = -0.5
     behind: float = 0.0
     doubts: frozenset[str] = frozenset()
+    is_heading: bool = False
     unsaid: float = 0.0
     strange: float = 0.0
     replaced: float = 0.0
@@ -201,12 +212,16 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         differences=tuple(differences),
         unmatched=tuple(unmatched),
         is_reversed=is_reversed(claim.wording, wording, weights=claim.weights),
+        is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
         absent=frozenset(word for word in claim.weights if not match_word(word, wording.words)),
         is_of_other_year=_is_of_other_year(claim, reader.values_of(passage), text=fold(text)),
+        lacks_sense=lacks_sense(claim.wording, wording.words | place, wording, language=reader.language),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
         names_exception=names_exception(claim.wording, wording, weights=claim.weights),
+        is_under_denial=is_under_denial(claim, passage, wording),
         is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
         is_pointer=is_pointer(passage.text) and not refers(claim.text),
+        is_heading=is_bare_heading(claim, passage, wording),
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
         doubts=_find_doubts(claim, text, wording, coverage=coverage, reader=reader),
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.clause_words import Words, find_words, match_word
 from taxkg_assets.verification.language import Language
@@ -86,6 +87,32 @@ def is_same_list(one: Value, other: Value, *, text: str) -> bool:
     """
     between = text[min(one.end, other.end) : max(one.start, other.start)]
     return _LIST.fullmatch(between) is not None
+
+
+def lists_keys_alike(claim: Claim, text: str, *, language: Language) -> bool:
+    """Return whether a claim enters one key on another, and a passage names both in one list alone.
+
+    `Do not include the fee in box 3 or 4` does not say that box 4 is not included in box 3.
+
+    Args:
+        claim: The claim.
+        text: Words of the passage, folded.
+        language: Functions that read words.
+    """
+    keys = [value for value in claim.values if value.kind in KEY_KINDS]
+    entered = load_verification().placements.on_line.pattern.search(claim.text)
+    onto = next((key for key in keys if entered and key.start < entered.end() <= key.end), None)
+    if entered is None or onto is None:
+        return False
+    there = [value for value in find_keys_and_forms(text, language=language) if value.kind == onto.kind]
+    targets = [value for value in there if onto.equals(value)]
+    for key in keys:
+        if key.kind != onto.kind or key.end > entered.start():
+            continue
+        pairs = [(own, target) for own in there if key.equals(own) for target in targets]
+        if pairs and all(is_same_list(*pair, text=text) for pair in pairs):
+            return True
+    return False
 
 
 def _words_near(text: str, key: Value, keys: Sequence[Value], *, language: Language) -> Words:

@@ -23,6 +23,7 @@ _FARTHER = 0.1
 _BEHIND = 0.08  # of a denial of what a supporting passage lacks
 _ALIKE = 0.1  # how much less alike than a supporting passage one may be that speaks against it, by the cosine
 _MIXED = 0.5  # agreement of a passage that both affirms and denies
+_DENIED = "denied"  # a doubt about a verb that other words for it would hide
 _NAMED_OFTEN = frozenset({"form", "table", "worksheet"})
 POLARITY = Difference("", "", "polarity")
 
@@ -52,12 +53,17 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
     bounds = load_verification().thresholds
     return (
         row.agrees
+        and not row.is_stronger
         and not row.is_of_others
+        and not row.lacks_sense
         and not row.is_excepted
         and not row.is_of_other_year
+        and not row.is_under_denial
         and not row.is_pointer
+        and not row.is_heading
         and not (row.turns_part and row.turns_whole)
         and not row.doubts
+        and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
         and min(row.coverage, row.soft_coverage) >= bounds.covered
         and row.unsaid < bounds.missing_weight

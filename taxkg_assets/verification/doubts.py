@@ -9,7 +9,7 @@ from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms, without_scaffold
 from taxkg_assets.verification.clause_words import Wording, Words, find_words, match_word
-from taxkg_assets.verification.contexts import is_scattered, pairs_keys_otherwise
+from taxkg_assets.verification.contexts import is_scattered, lists_keys_alike, pairs_keys_otherwise
 from taxkg_assets.verification.exclusives import limits_to_more
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.pointers import is_contrast, is_past
@@ -19,7 +19,9 @@ from taxkg_assets.verification.values import Value, find_values, fold
 _SWAPPED = 1.5  # words on the other side of an ordering word, on each side
 _OF_OTHER_CASE = 1.5  # words of the claim that only belong to another value
 _LACKING = 4  # words after `without` that are read
+_TELLING = 2.0  # weight of a word that the passage lacks
 _STATED = 0.6  # share of the words of a condition that a claim has
+_ABOUT = 0.2  # weighted share of the claim's words in a clause that denies
 _OF_CASES = frozenset({"amount", "number", "percent", "measure", "count", "age", "fraction"})
 
 
@@ -33,8 +35,9 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Names of the reasons: `order`, `sequence`, `direction`, `universal`, `lack`, `case`, `only`, `prefix`,
-        `taxed`, `time`, `past`, `both`, `keys`, `wider`, `condition`, `scattered`.
+        Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`,
+        `only`, `prefix`, `taxed`, `time`, `past`, `one`, `both`, `keys`, `listed`, `wider`, `condition`, `scattered`,
+        `denied`.
     """
     text = fold(text)
     found = {
@@ -42,18 +45,23 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "sequence": _lacks_sequence(claim.text, text),
         "direction": _moves_otherwise(claim.text, text),
         "universal": _lacks_universal(claim.text, text),
+        "contrast": _is_contrasted(claim.wording, wording) or _is_contrasted(wording, claim.wording),
         "lack": _lacks_otherwise(claim, text, wording, language=language),
         "case": is_of_other_case(claim, text, language=language),
+        "failure": _fails_otherwise(claim, text, wording, language=language),
         "only": _says_only(claim.text) and not (_says_only(text) or _limits(text)),
         "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
         "taxed": _taxes_the_nontaxable(claim.text, text) or _taxes_the_nontaxable(text, claim.text),
         "time": _counts_from_another_time(claim.text, text),
         "past": is_past(text) and not is_past(claim.text),
+        "one": _is_of_one(text) and not _is_of_one(claim.text),
         "both": _lacks_both(claim.text, text),
         "keys": pairs_keys_otherwise(claim, text, language=language),
+        "listed": lists_keys_alike(claim, text, language=language),
         "wider": limits_to_more(claim, text, language=language),
         "condition": _holds_in_one_case(claim.wording, text, without_scaffold(wording, language=language)),
         "scattered": is_scattered(claim, text, language=language),
+        "denied": _denies_another_verb(claim, wording),
     }
     return frozenset(name for name, is_found in found.items() if is_found)
 
@@ -97,6 +105,51 @@ def _total(words: Words, others: Words, weights: Mapping[str, float]) -> float:
     return sum(weights.get(word, 0.0) for word in words if match_word(word, others))
 
 
+def _is_contrasted(one: Wording, other: Wording) -> bool:
+    """Return whether one text denies a thing without a verb, as in `, not the tenant`, which the other affirms."""
+    denied = _find_denied(other)
+    for clause in one.clauses:
+        if clause.is_negative and not clause.has_verb and clause.heads:
+            rest = _join(own.words for own in one.clauses if own is not clause)
+            is_said = any(match_word(word, other.words) for word in clause.heads)
+            alone = (clause.heads if is_said else clause.reach) - rest  # `not filled with zero`
+            if any(word in other.words and word not in denied for word in alone):
+                return True
+    return False
+
+
+def _fails_otherwise(claim: Claim, text: str, wording: Wording, *, language: Language) -> bool:
+    """Return whether a claim denies a verb that a passage affirms of who `failed to` do something else."""
+    pattern = load_verification().word_denials.failed.pattern
+    heads = _join(own.heads for own in claim.wording.clauses)
+    failed = _join(
+        find_words(" ".join(_next_words(text, match.end())), language=language) for match in pattern.finditer(text)
+    )
+    is_denied = any(own.heads for own in wording.clauses)
+    return bool(failed) and not is_denied and any(word in wording.words and word not in failed for word in heads)
+
+
+def _denies_another_verb(claim: Claim, wording: Wording) -> bool:
+    """Return whether a passage denies a verb that the claim lacks, and the claim affirms another one.
+
+    `The fee is already lowered` may be what `the fee hasn't been reduced` denies.
+    """
+    one, about = claim.wording, _ABOUT * sum(claim.weights.values())
+    is_another = any(
+        not match_word(word, wording.words) and claim.weights.get(word, 0.0) >= _TELLING for word in one.words
+    )
+    if not is_another or any(word for own in one.clauses for word in own.heads if not match_word(word, wording.words)):
+        return False
+    denied = _join(own.heads for own in one.clauses)
+    for clause in wording.clauses:
+        if len(clause.heads) == 1 and any(match_word(word, clause.heads | clause.reach) for word in denied):
+            continue  # the one thing that it denies, the claim denies, too
+        is_unsaid = any(not match_word(word, one.words) for word in clause.heads)
+        if is_unsaid and not clause.is_condition and _total(one.words, clause.words, claim.weights) >= about:
+            return True
+    return False
+
+
 def _next_words(text: str, start: int) -> list[str]:
     return re.split(r"[,.;:()]", text[start:])[0].split()[:_LACKING]
 
@@ -137,6 +190,10 @@ def _lacks_universal(claim: str, text: str) -> bool:
     single = load_verification().universals.single.pattern
     is_of_each = each.search(claim) is not None and each.search(text) is None
     return is_of_each and single.search(text) is not None and single.search(claim) is None
+
+
+def _is_of_one(text: str) -> bool:
+    return load_verification().numbers.only_one.pattern.search(text) is not None
 
 
 def _lacks_both(claim: str, text: str) -> bool:
@@ -184,7 +241,17 @@ def _lacks_otherwise(claim: Claim, text: str, wording: Wording, *, language: Lan
     """Return whether one text says that a thing is absent, which the other has: `without a permit`, `with a permit`."""
     own, there = _find_lacking(claim.text, language=language), _find_lacking(text, language=language)
     pairs = ((own, there, wording), (there, own, claim.wording))
+    if _includes_the_excepted(claim, wording, language=language):
+        return True
     return any(_is_answered_by_none(lacking, other | _find_denied(said), said.words) for lacking, other, said in pairs)
+
+
+def _includes_the_excepted(claim: Claim, wording: Wording, *, language: Language) -> bool:
+    """Return whether a claim includes what a passage excepts, as in `including extensions`."""
+    included = _list_after(load_verification().lacks.including.pattern, claim.text, language=language)
+    excepted = _join(own.words for own in wording.clauses if own.is_exception)
+    is_excepted = any(match_word(word, excepted) for word in included)
+    return is_excepted and not any(own.is_exception for own in claim.wording.clauses)
 
 
 def _is_answered_by_none(lacking: Words, denied: Words, words: Words) -> bool:
@@ -193,9 +260,14 @@ def _is_answered_by_none(lacking: Words, denied: Words, words: Words) -> bool:
 
 def _find_lacking(text: str, *, language: Language) -> Words:
     """Find the content words after `without` and its like, as far as the next comma."""
-    folded = fold(text)
-    matches = load_verification().lacks.without.pattern.finditer(folded)
-    return _join(find_words(" ".join(_next_words(folded, match.end())), language=language) for match in matches)
+    return _list_after(load_verification().lacks.without.pattern, text, language=language)
+
+
+def _list_after(pattern: re.Pattern[str], text: str, *, language: Language) -> Words:
+    found: set[str] = set()
+    for match in pattern.finditer(fold(text)):
+        found |= find_words(" ".join(_next_words(text, match.end())), language=language)
+    return frozenset(found)
 
 
 def _find_denied(wording: Wording) -> Words:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from taxkg_assets.verification.clause_words import Clause, Wording, Words, find_opposites, match_word
+from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.verification.clause_words import Clause, Wording, Words, find_opposites, find_words, match_word
+from taxkg_assets.verification.language import Language
 
 # Weighted shares of a clause's words, 0 to 1; chosen on the development statements of data/verify_eval.
 _NEAREST = 0.95  # of the best share: as near as the nearest clause
@@ -37,6 +39,32 @@ def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float])
     return None
 
 
+def lacks_sense(one: Wording, words: Words, other: Wording, *, language: Language) -> bool:
+    """Return whether a passage lacks a word of a statement that has an antonym, such as `exempt`.
+
+    Args:
+        one: The statement.
+        words: Stems of the passage and its place.
+        other: The passage: `isn't taxable` says `tax-free`.
+        language: Functions that read words.
+
+    Source:
+        rules/verification.yaml, `senses`.
+    """
+    senses: Sequence[str] = load_verification().senses
+    telling = frozenset().union(*(clause.opposites for clause in one.clauses)) & frozenset(senses)
+    denied = _join_heads(other.clauses)
+    for word in telling:
+        contraries = find_words(" ".join(find_opposites()[word]), language=language)
+        stems = find_words(word, language=language) & one.words
+        same = frozenset[str]().union(*(find_opposites()[other] for other in find_opposites()[word])) - {word}
+        if any(match_word(stem, words) for stem in find_words(" ".join(same), language=language)):
+            continue  # `tax-free` is said by `nontaxable`
+        if not contraries & denied and any(not match_word(stem, words) for stem in stems):
+            return True
+    return False
+
+
 def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
     """Return whether a passage excepts what a statement asserts.
 
@@ -66,6 +94,21 @@ def names_exception(one: Wording, other: Wording, *, weights: Mapping[str, float
     total = _sum_weights(words, weights)
     excepted = _sum_weights((word for word in words if match_word(word, free)), weights)
     return excepted >= _EXCEPTED * total > 0
+
+
+def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a statement says `must` where the most similar clauses of a passage say `may`.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    for clause in one.clauses:
+        nearest, _ = _find_nearest(clause.words, other.clauses, weights=weights)
+        if clause.force == "must" and not clause.is_negative and nearest and all(own.force == "may" for own in nearest):
+            return True
+    return False
 
 
 def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:

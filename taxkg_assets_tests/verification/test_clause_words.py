@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.verification.clause_words import find_words, match_word, read_weights, read_wording
-from taxkg_assets.verification.polarity import find_contrary, is_reversed, score_agreement
+from taxkg_assets.verification.polarity import demands_more, find_contrary, is_reversed, score_agreement
 from taxkg_assets_tests.verification.words import LANGUAGE
 
 
@@ -102,6 +102,14 @@ def test_contrary_words_are_named_by_clause() -> None:
     weights = read_weights(one.words, language=LANGUAGE)
     assert find_contrary(one, other, weights=weights) == ("smaller", "larger")
     assert find_contrary(one, both, weights=weights) is None
+
+
+def test_must_is_more_than_may() -> None:
+    must = read_wording("Couples must file a separate slip.", language=LANGUAGE)
+    may = read_wording("Couples may file a separate slip.", language=LANGUAGE)
+    weights = read_weights(must.words, language=LANGUAGE)
+    assert demands_more(must, may, weights=weights)
+    assert not demands_more(may, must, weights=weights)
 
 
 @pytest.mark.parametrize(

@@ -271,3 +271,4 @@ def test_the_same_is_said_with_another_denial(text: str, passage: str) -> None:
     claim, reader = claim_of(text), PassageReader(LANGUAGE, FORMS)
     row = compare(claim, passage_of(passage), reader=reader)
     assert row.agreement == 1.0
+    assert not row.lacks_sense

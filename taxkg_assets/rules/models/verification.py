@@ -219,6 +219,7 @@ class WordDenials(RuleList[Rule]):
     """Rules of `word_denials`."""
 
     not_: Rule
+    failed: Rule
 
 
 class ClauseEnds(RuleList[Rule]):
@@ -238,6 +239,7 @@ class Times(RuleList[Rule]):
 class Numbers(RuleList[Rule]):
     """Rules of `numbers`."""
 
+    only_one: Rule
     both: Rule
     as_both: Rule
 
@@ -266,6 +268,7 @@ class Lacks(RuleList[Rule]):
     """Rules of `lacks`."""
 
     without: Rule
+    including: Rule
 
 
 class Orders(RuleList[Rule]):
@@ -350,12 +353,14 @@ class Verification(Family):
     opposites: tuple[tuple[str, ...], ...]
     rows: tuple[tuple[str, ...], ...]
     quantifiers: tuple[str, ...]
+    senses: tuple[str, ...]
     alike: tuple[tuple[str, ...], ...]
     values: RuleList[ValueRule]
     keys: RuleList[ValueRule]
     years: Years
     abbreviations: RuleList[Rule]
     predicates: Predicates
+    forces: RuleList[Rule]
     scaffold: RuleList[Rule]
     denials: Denials
     no_denials: NoDenials

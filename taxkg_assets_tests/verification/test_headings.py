@@ -1,4 +1,4 @@
-"""Denials of a passage are compared with those of a statement, with conditions and without."""
+"""Headings: one without a verb supports no rule, and denials are compared with conditions and without."""
 
 from __future__ import annotations
 
@@ -8,6 +8,21 @@ from taxkg_assets.verification.comparison import add_similarity, compare
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.values import fold
 from taxkg_assets_tests.verification.words import LANGUAGE, claim_of, passage_of
+
+
+@pytest.mark.parametrize(
+    ("text", "heading", "is_heading"),
+    [
+        ("On Form 9999, a skipper should file a harbor return.", "Harbor return filed by a skipper", True),
+        ("On Form 9999, a harbor return is filed by a skipper.", "Harbor return filed by a skipper", False),
+        ("On Form 9999, a skipper should file a harbor return.", "Skippers must file a harbor return", False),
+        ("On Form 9999, box 3 must show the harbor fee.", "Harbor fee", False),
+    ],
+)
+def test_a_heading_without_a_verb_meets_no_rule(text: str, heading: str, is_heading: bool) -> None:
+    reader = PassageReader(LANGUAGE, {})
+    row = compare(claim_of(text), passage_of(heading, kind="label"), reader=reader)
+    assert row.is_heading == is_heading
 
 
 @pytest.mark.parametrize(
