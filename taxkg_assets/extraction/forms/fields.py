@@ -158,7 +158,7 @@ def _find_own_words(label: str, spoken: str, *, key: str) -> str:
 def _find_most_words(label: str, spoken: str) -> str:
     """Find the printed words from the first to the last spoken one, if they are no more, and most of them are spoken.
 
-    An abbreviation stands for one word or several.
+    An abbreviation may be spoken as one word or several.
     """
     printed, wanted = label.split(), [_letters_of(word) for word in spoken.split()]
     letters = [_letters_of(word) for word in printed]

@@ -172,7 +172,7 @@ def _read_column(said: dict[str, str], rest: str) -> str:
 
 
 def _read_entry(said: dict[str, str], head: str) -> str:
-    """Take the entry of a list off the front of a column's head, in a table whose rows are what is asked of each."""
+    """Take the entry of a list off the front of a column's head, in a table whose rows say what to enter for each."""
     match = load_spoken().items.item.pattern.match(head)
     if match is None or not said["row"] or not match["entry"]:
         return head

@@ -104,7 +104,7 @@ def test_real_returns_have_a_head_for_each_column_of_persons(corpus: Path, name:
     assert "" not in set(fields["label"])
 
 
-def test_a_row_that_asks_the_same_of_each_person_tells_of_whom(corpus: Path) -> None:
+def test_a_row_with_a_field_for_each_person_names_the_person(corpus: Path) -> None:
     data = (corpus / "library" / "f1040--2025.pdf").read_bytes()
     fields = extract(data, document_id="f1040--2025").frames["fields"]
     names = fields.filter(pl.col("row").str.starts_with("(1)"))
