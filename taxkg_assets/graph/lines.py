@@ -15,6 +15,8 @@ from taxkg_assets.records import AnchorRecord, DocumentRecord, FaceRecord, Field
 
 _NUMBERED = ("box", "line", "column")
 _LINE_KEY = re.compile(r"^line_(\d*)([a-z]*)$")
+# Heads of one table are no farther below each other than a row.
+_ROW_PT = 12.0
 
 
 def build_lines(
@@ -211,12 +213,21 @@ def _count(rows: list[LineRecord]) -> None:
     """Number the lines of each document by page from the top, and adjacent heads of columns from left to right."""
     rows.sort(key=lambda row: (row["document_id"], row["page"], row["bbox"]["y0_pt"], row["bbox"]["x0_pt"], row["key"]))
     runs = groupby(rows, key=lambda row: (row["document_id"], row["page"], row["part"], row["kind"] == "column"))
-    rows[:] = [
-        row
-        for (*_, are_columns), run in runs
-        for row in (sorted(run, key=lambda row: row["bbox"]["x0_pt"]) if are_columns else run)
-    ]
+    rows[:] = [row for (*_, are_columns), run in runs for row in (_by_table(run) if are_columns else run)]
     counts: dict[str, int] = {}
     for row in rows:
         row["line_ix"] = counts.get(row["document_id"], 0)
         counts[row["document_id"]] = row["line_ix"] + 1
+
+
+def _by_table(heads: Iterable[LineRecord]) -> Iterator[LineRecord]:
+    """Yield heads of columns, given from the top, from left to right; one below all before it is of another table."""
+    table: list[LineRecord] = []
+    bottom = 0.0
+    for row in heads:
+        if table and row["bbox"]["y0_pt"] > bottom + _ROW_PT:
+            yield from sorted(table, key=lambda row: row["bbox"]["x0_pt"])
+            table.clear()
+        table.append(row)
+        bottom = max(bottom, row["bbox"]["y1_pt"])
+    yield from sorted(table, key=lambda row: row["bbox"]["x0_pt"])

@@ -56,6 +56,13 @@ def test_heads_of_columns_are_counted_from_left_to_right() -> None:
     assert rows["key"].to_list() == ["column_a", "column_d", "column_e", "line_1"]
 
 
+def test_heads_of_tables_below_each_other_are_counted_table_by_table() -> None:
+    heads = [("column_b", 3.0, 200.0), ("column_a", 5.0, 100.0), ("column_d", 60.0, 150.0), ("column_c", 62.0, 50.0)]
+    boxes = [{"key": key, "bbox": {"y0_pt": y, "y1_pt": y + 9, "x0_pt": x, "x1_pt": x + 9}} for key, y, x in heads]
+    rows = _build(_fields(*boxes), _documents(("f1--2025", "2025", False))).sort("line_ix")
+    assert rows["key"].to_list() == ["column_a", "column_b", "column_c", "column_d"]
+
+
 def test_equal_keys_of_two_parts_are_two_lines() -> None:
     fields = _fields({"key": "line_1", "part": "I"}, {"key": "line_1", "part": "II"})
     assert _build(fields, _documents(("f1--2025", "2025", False)))["canonical_id"].to_list() == [

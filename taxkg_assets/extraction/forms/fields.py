@@ -59,7 +59,7 @@ def build_fields(
         page = one.field.page
         rows.append(_row_of(one, print_, field_ix=counts[page], is_trusted=is_trusted))
         counts[page] += 1
-    _split_labels(rows, [one.spoken.label for one in stated], lines)
+    _split_labels(rows, [one.spoken.label for one in stated], print_, lines)
     _complete_columns(rows)
     if not stated:
         rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(boxes)]
@@ -69,7 +69,12 @@ def build_fields(
     return schemas.validated(frame, schemas.Fields)
 
 
-def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str], lines: Mapping[int, Sequence[Line]]) -> None:
+def _split_labels(
+    rows: Sequence[dict[str, Any]],
+    spoken: Sequence[str],
+    print_: _PrintedForm,
+    lines: Mapping[int, Sequence[Line]],
+) -> None:
     """Assign to each of several fields of a box, or check boxes of a line, the part of the label that it states.
 
     Check boxes that answer a question keep the question and add their answer; those of one column keep what heads
@@ -84,13 +89,11 @@ def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str], lines: 
     for (page, _, _, column, _, label), indices in groups.items():
         if len(indices) == 1:
             continue
-        over = [_find_words_over(label, rows[ix]["bbox"], lines.get(page, ())) for ix in indices] if column else []
-        if over and all(over) and len(set(over)) > 1:
-            head = label
-            for part in set(over):
-                head = head.replace(part, " ")
+        head = print_.find(page, f"column_{column}", y=rows[indices[0]]["bbox"]["y1_pt"]) if column else None
+        over = [_find_words_over(label, rows[ix]["bbox"], head, lines.get(page, ())) for ix in indices]
+        if all(over) and len(set(over)) > 1 and (rest := _without_parts(label, {*over})) is not None:
             for ix, part in zip(indices, over, strict=True):
-                rows[ix]["label"] = " ".join(f"{head} {part}".split())
+                rows[ix]["label"] = " ".join(f"{rest} {part}".split())
             continue
         parts = [_find_words(label, spoken[ix]) for ix in indices]
         answers = [_find_answer(rows[ix]["spoken"]) for ix in indices]
@@ -103,27 +106,70 @@ def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str], lines: 
                 rows[ix]["label"] = part
         elif any(rows[ix]["kind"] != "checkbox" for ix in indices):
             for ix in indices:
-                rows[ix]["label"] = _find_own_words(label, spoken[ix]) or label
+                rows[ix]["label"] = _find_own_words(label, spoken[ix], key=rows[ix]["key"]) or label
 
 
-def _find_words_over(label: str, place: Row, lines: Sequence[Line]) -> str:
-    """Find the part of a label that is printed over a check box and narrower than the label; empty for none."""
-    middle = (place["x0_pt"] + place["x1_pt"]) / 2
+def _find_words_over(label: str, place: Row, head: Row | None, lines: Sequence[Line]) -> str:
+    """Find the part of a label that is printed over a check box in the head of its column; empty for none."""
+    if head is None:
+        return ""
+    middle, room = (place["x0_pt"] + place["x1_pt"]) / 2, limits().row_pt
     over = [
         line
         for line in lines
-        if line.x0 <= middle <= line.x1 and line.y0 < place["y0_pt"] and line.text in label and line.text != label
+        if line.x0 <= middle <= line.x1
+        and head["bbox"]["y0_pt"] - room <= line.y0
+        and line.y1 <= min(head["bbox"]["y1_pt"] + room, place["y0_pt"] + room)
+        and line.text != label
+        and _find_part(label, line.text) >= 0
     ]
     return max(over, key=lambda line: line.base).text if over else ""
 
 
-def _find_own_words(label: str, spoken: str) -> str:
+def _without_parts(label: str, parts: set[str]) -> str | None:
+    """Take the last of each of some whole words out of a label, the longest first; None if one is not in the rest."""
+    for part in sorted(parts, key=lambda part: (-len(part), part)):
+        at = _find_part(label, part)
+        if at < 0:
+            return None
+        label = f"{label[:at]} {label[at + len(part) :]}"
+    return label
+
+
+def _find_part(label: str, part: str) -> int:
+    """Return where whole words are in a label for the last time; −1 if they are not."""
+    found = list(re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", label))
+    return found[-1].start() if found else -1
+
+
+def _find_own_words(label: str, spoken: str, *, key: str) -> str:
     """Find what a field of a box says in addition to the label of all its fields: in printed words, else as spoken."""
     whole = _letters_of(label)
     said = [part.strip(" .") for part in spoken.split(". ")]
-    own = [part for part in said if part[:1].isupper() and not _letters_of(part).startswith(whole)]
-    printed = next((found for part in own if (found := _find_words(label, part))), "")
-    return printed or next(iter(own), "")
+    own = [
+        part
+        for part in said
+        if part[:1].isupper() and not _letters_of(part).startswith(whole) and _letters_of(part) != _letters_of(key)
+    ]
+    printed = (_find_words(label, part) or _find_most_words(label, part) for part in own)
+    return next(filter(None, printed), "") or next(iter(own), "")
+
+
+def _find_most_words(label: str, spoken: str) -> str:
+    """Find the printed words from the first to the last spoken one, if they are no more, and most of them are spoken.
+
+    An abbreviation may be spoken as one word or several.
+    """
+    printed, wanted = label.split(), [_letters_of(word) for word in spoken.split()]
+    letters = [_letters_of(word) for word in printed]
+    if len(wanted) < 2 or wanted[0] not in letters:
+        return ""
+    start = letters.index(wanted[0])
+    if wanted[-1] not in letters[start + 1 :]:
+        return ""
+    end = letters.index(wanted[-1], start + 1) + 1
+    common = sum(word in wanted for word in letters[start:end])
+    return " ".join(printed[start:end]) if end - start <= len(wanted) < 2 * common else ""
 
 
 def _letters_of(text: str) -> str:
@@ -223,6 +269,13 @@ class _PrintedForm:
         for page, boxes in faces.items():
             for box in boxes:
                 self.boxes.setdefault((page, box.box_key), box)
+        # Numbers that are not printed, which fields of printed columns say that they are in.
+        in_columns = {
+            (one.field.page, one.key)
+            for one in stated
+            if one.column and (one.field.page, f"column_{one.column}") in self.by_key
+        }
+        self.misstated = in_columns - {*self.by_key, *self.boxes}
 
     def find(self, page: int, key: str, *, y: float) -> Row | None:
         """Find the anchor of a key on a page: the last one above a height, else the first."""
@@ -286,8 +339,8 @@ def _row_of(one: StatedField, print_: _PrintedForm, *, field_ix: int, is_trusted
             source = "layout"
             key = box.box_key if box is not None else str(anchor["key"]) if anchor is not None else key
     head = print_.find(page, f"column_{one.column}", y=place.y1) if one.column else None
-    if anchor is None and box is None and head is not None:
-        # It is in a column, and the line that it is said to be in is not printed.
+    if anchor is None and box is None and (page, key) in print_.misstated:
+        # It is in a table, and the line that it is said to be in is not printed.
         key = ""
     label = _label_of(one, anchor, box, head)
     headings = list(print_.headings_of(anchor or head))
@@ -331,9 +384,8 @@ def _label_of_row(one: StatedField) -> str:
     number = load_form_lines().column_numbers.column_number.pattern.match(one.row)
     if number is None:
         return ""
-    said = one.spoken.label or one.spoken.head
-    is_entry = load_spoken().items.item.pattern.fullmatch(f"{said}. ") is not None
-    return f"{one.row[number.end() :]} {'' if is_entry else said}".strip()
+    words = one.row[number.end() :].removesuffix(f". {one.spoken.entry}")
+    return f"{words} {one.spoken.label or one.spoken.head}".strip()
 
 
 def _is_number(row: Row) -> bool:

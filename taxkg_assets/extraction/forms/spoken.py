@@ -20,7 +20,8 @@ class Spoken:
 
     key: `4b`, `1ii`, `e`. kind: box, line, option (a check box with a capital letter) or letter (a letter alone), else
     empty. number: the line that a row belongs to. section: the heading mentioned with the part. column: its letter;
-    head: its words. row: as spoken.
+    head: its words. row: as spoken. entry: the entry of a list that is spoken as the column of a row; the row ends
+    with it.
     """
 
     key: str = ""
@@ -29,6 +30,7 @@ class Spoken:
     step: str = ""
     section: str = ""
     row: str = ""
+    entry: str = ""
     column: str = ""
     head: str = ""
     copy: str = ""
@@ -85,7 +87,7 @@ def find_formula(text: str) -> str:
 
 def _read_fronts(text: str) -> tuple[dict[str, str], str]:
     """Take off the front of a text what says where in the form its field is."""
-    said = dict.fromkeys(("key", "kind", "part", "step", "section", "row", "column", "head", "copy"), "")
+    said = dict.fromkeys(("key", "kind", "part", "step", "section", "row", "entry", "column", "head", "copy"), "")
     is_front = True
     while is_front:
         is_front = False
@@ -160,13 +162,23 @@ def _read_column(said: dict[str, str], rest: str) -> str:
         match = rule.pattern.search(plain)
         if match is None:
             continue
-        head = match["head"]
+        head = _read_entry(said, match["head"])
         letters = list(load_spoken().column_letters.letter.pattern.finditer(head))
         said["column"] = letters[-1]["letter"].lower() if letters else ""
         said["head"] = _plain(head[letters[-1].end() :] if letters else head)
         # A header over several columns is read aloud between row and column, like the words of a line.
         return "" if said["row"] else plain[: match.start("head")].removesuffix("Column: ")
     return rest
+
+
+def _read_entry(said: dict[str, str], head: str) -> str:
+    """Take the entry of a list off the front of a column's head, in a table whose rows say what to enter for each."""
+    match = load_spoken().items.item.pattern.match(head)
+    if match is None or not said["row"] or not match["entry"]:
+        return head
+    said["entry"] = match["entry"]
+    said["row"] += f". {match['entry']}"
+    return head[match.end() :]
 
 
 def _without_noise(text: str) -> str:

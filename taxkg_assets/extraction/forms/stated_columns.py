@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from taxkg_assets.extraction.authored.form_fields import FormField
 from taxkg_assets.extraction.forms.form_lines import FormLine
@@ -32,6 +33,10 @@ class _Column:
     y1: float
     letter: str
     has_checks: bool
+
+
+# A column and its fields from the top.
+_Chain = tuple[_Column, list[StatedField]]
 
 
 def name_printed_columns(stated: Sequence[StatedField], lines: Sequence[Line]) -> list[StatedField]:
@@ -60,7 +65,7 @@ def name_printed_columns(stated: Sequence[StatedField], lines: Sequence[Line]) -
     ]
 
 
-def _find_silent_tables(silent: Sequence[StatedField]) -> list[list[tuple[_Column, list[StatedField]]]]:
+def _find_silent_tables(silent: Sequence[StatedField]) -> list[list[_Chain]]:
     """Find the tables of fields of the same edges right below each other, their columns from left to right."""
     chains: list[list[StatedField]] = []
     for one in sorted(silent, key=lambda one: one.field.y0):
@@ -69,7 +74,7 @@ def _find_silent_tables(silent: Sequence[StatedField]) -> list[list[tuple[_Colum
             chains.append([one])
         else:
             chain.append(one)
-    tables: list[list[tuple[_Column, list[StatedField]]]] = []
+    tables: list[list[_Chain]] = []
     for chain in chains:
         if len(chain) < 2:
             continue
@@ -78,7 +83,21 @@ def _find_silent_tables(silent: Sequence[StatedField]) -> list[list[tuple[_Colum
         if not tables or column.y0 - tables[-1][0][0].y0 > limits().row_pt:
             tables.append([])
         tables[-1].append((column, chain))
-    return [sorted(table, key=lambda one: one[0].x0) for table in tables]
+    return [sorted(table, key=lambda one: one[0].x0) for table in map(_end_table, tables)]
+
+
+def _end_table(table: Sequence[_Chain]) -> list[_Chain]:
+    """End a table at its last row with fields of two columns; a column may run on into the lines below the table."""
+    tops = [[one.field.y0 for one in chain] for _, chain in table]
+    shared = [
+        top
+        for ix, own in enumerate(tops)
+        for top in own
+        if any(abs(top - other) <= limits().row_pt for jx, others in enumerate(tops) if jx != ix for other in others)
+    ]
+    last = max(shared, default=0.0) + limits().row_pt
+    kept = [(column, [one for one in chain if one.field.y0 <= last]) for column, chain in table]
+    return [(replace(column, y1=chain[-1].field.y1), chain) for column, chain in kept if len(chain) > 1]
 
 
 def _is_right_below(above: FormField, below: FormField) -> bool:
@@ -146,13 +165,14 @@ def _with_whole_cells(table: Sequence[_Column]) -> list[_Column]:
             last.x1, last.y0, last.y1 = column.x1, min(last.y0, column.y0), max(last.y1, column.y1)
         else:
             columns.append(replace(column))
-    for before, column, after in zip([None, *columns], columns, [*columns[1:], None], strict=False):
-        if not column.has_checks:
-            continue
-        room = [column.x0 - before.x1] if before is not None else []
-        room += [after.x0 - column.x1] if after is not None else []
-        margin = max(0.0, min(room, default=0.0))
-        column.x0, column.x1 = column.x0 - margin, column.x1 + margin
+    # A gap between two columns of check boxes belongs to both in equal shares.
+    gaps = [
+        (right.x0 - left.x1) / (2 if left.has_checks and right.has_checks else 1) for left, right in pairwise(columns)
+    ]
+    for ix, column in enumerate(columns):
+        if column.has_checks:
+            margin = max(0.0, min(gaps[max(0, ix - 1) : ix + 1], default=0.0))
+            column.x0, column.x1 = column.x0 - margin, column.x1 + margin
     return columns
 
 

@@ -81,16 +81,17 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
             unit.lines.append(line)
             continue
         last = units[-1] if units else None
+        label = labels.get(id(line))
+        labeled = [line] if label is None else [label, line]
         if last is not None and last.table_ix < 0 and _belongs(place, last):
             if last.only_marks and not place.is_mark:
                 last.place, last.path = place, page.tags[place.block_ix].path
-            last.lines.append(line)
+            last.lines += labeled
             continue
-        label = labels.get(id(line))
         path = page.tags[place.block_ix].path if place.block_ix >= 0 else ()
         is_first = place.item_ix >= 0 and place.item_ix not in seen_items
         seen_items.add(place.item_ix)
-        units.append(TagUnit(place, path, -1, [line] if label is None else [label, line], place.is_mark, is_first))
+        units.append(TagUnit(place, path, -1, labeled, place.is_mark, is_first))
     return join_at_links(units, page.tags) if any(tag.kind == "Link" for tag in page.tags) else units
 
 

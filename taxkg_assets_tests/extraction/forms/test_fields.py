@@ -129,6 +129,13 @@ def test_check_boxes_have_whole_words_of_their_label_or_its_question_and_their_a
         ),
         ("Owner’s first name", ("7. Owner's first name.", "7. Last name."), ["Owner’s first name", "Last name"]),
         ("Port", ("7. 1. Port.", "7. 2. Port."), ["Port", "Port"]),
+        ("See page 4", ("7. Box 7. Code.", "7. Box 7. See page 4."), ["Code", "See page 4"]),
+        (
+            "Port Owner’s boat ID number",
+            ("7. Port.", "7. Owner's boat identification number."),
+            ["Port", "Owner’s boat ID number"],
+        ),
+        ("Port Owner of it", ("7. Port.", "7. Owner of an old raft it."), ["Port", "Owner of an old raft it"]),
     ],
 )
 def test_fields_of_one_box_have_the_words_that_only_they_say(
@@ -146,6 +153,26 @@ def test_fields_of_one_box_have_the_words_that_only_they_say(
         stated, anchors=Anchors.create_empty(), faces={1: [box]}, lines={}, document_id="sample", is_trusted=True
     )
     assert fields["label"].to_list() == labels
+
+
+def test_all_fields_of_a_table_lose_a_number_that_is_not_printed() -> None:
+    stated = [
+        StatedField(
+            FormField(f"c{ix}", 1, 60 + 40 * ix, 100, 98 + 40 * ix, 112, "text", text, "", "", ix, True, ix),
+            read_spoken(text), key, "", "", "",
+        )
+        for ix, (text, key) in enumerate(
+            [("Line 1. Item 1. (B). Day.", "line_1"), ("Line 1. Item 2. B.", "line_1"), ("Line 4. Oil.", "line_4")]
+        )
+    ]  # fmt: skip
+    anchors = Anchors.sample(
+        overrides={
+            "document_id": ["sample"], "kind": ["column"], "key": ["column_b"], "page": [1], "heading": ["Day"],
+            "parent_anchor_id": [None],
+        }
+    )  # fmt: skip
+    fields = build_fields(stated, anchors=anchors, faces={}, lines={}, document_id="sample", is_trusted=True)
+    assert fields["key"].to_list() == ["", "", "line_4"]
 
 
 def test_a_section_that_heads_a_table_ends_with_it(read_real: Read) -> None:

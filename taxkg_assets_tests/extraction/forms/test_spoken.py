@@ -36,6 +36,15 @@ from taxkg_assets.extraction.forms.spoken import Spoken, find_formula, join_lett
             },
         ),
         ("Row: 3. Column: (b) Day of sale.", {"row": "3", "column": "b", "head": "Day of sale"}),
+        (
+            "Row: (1) Name. Column: Dependent 2. (a) Yes.",
+            {
+                "row": "(1) Name. Dependent 2",
+                "entry": "Dependent 2",
+                "column": "a",
+                "head": "Yes",
+            },
+        ),
         ("1. Row: i i. Column: (a) Name.", {"key": "1ii", "row": "ii", "column": "a", "head": "Name"}),
         (
             "Row: 2. Column: Change, if any. Enter a code in column (f). See the guide. (f) Code.",

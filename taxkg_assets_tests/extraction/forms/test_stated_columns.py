@@ -11,7 +11,9 @@ from taxkg_assets.extraction.extract import extract
 from taxkg_assets_tests.extraction.templated import TemplatedForm
 
 
-def _crew_list(*, is_spoken: bool, rows: int = 3) -> TemplatedForm:
+def _crew_list(
+    *, is_spoken: bool, rows: int = 3, third: tuple[str, str, str] = ("Check if trained for:", "Cooking", "Steering")
+) -> TemplatedForm:
     """A form with a table of a crew: two columns to write in, and one with two check boxes a row."""
     form = TemplatedForm()
     form.put(36, 60, "Form 9999", "b")
@@ -21,9 +23,9 @@ def _crew_list(*, is_spoken: bool, rows: int = 3) -> TemplatedForm:
         form.add((500, 90 + 14 * ix, 570, 102 + 14 * ix), f"{ix + 1}. {('Length', 'Width')[ix]} of the boat.")
     form.put(120, 150, "(1) Sailor")
     form.put(270, 150, "(2) Rank")
-    form.put(380, 150, "(3) Check if trained for:")
-    form.put(364, 162, "Cooking")
-    form.put(476, 162, "Steering")
+    form.put(380, 150, f"(3) {third[0]}")
+    form.put(370, 162, third[1])
+    form.put(484, 162, third[2])
     for row in range(rows):
         y = 170 + 14 * row
         spoken = (f"Row: {row + 1}. Column: ({key}) " if is_spoken else "" for key in "1233")
@@ -50,6 +52,32 @@ def test_check_boxes_of_a_column_have_its_head_and_what_is_printed_over_each() -
     assert set(fields.filter(pl.col("column") == "2")["label"]) == {"Rank"}
 
 
+def test_only_whole_words_over_check_boxes_are_taken_out_of_their_head() -> None:
+    boxes = _fields(_crew_list(is_spoken=True, third=("Notice given:", "Yes", "No"))).filter(kind="checkbox")
+    assert set(boxes["label"]) == {"Notice given: Yes", "Notice given: No"}
+
+
+@pytest.mark.parametrize("is_spoken", [True, False])
+def test_columns_of_check_boxes_next_to_each_other_have_their_own_heads(*, is_spoken: bool) -> None:
+    form = _crew_list(is_spoken=True, rows=0)
+    for ix, word in enumerate(("Cook", "Pilot", "Mate")):
+        form.put(118 + 80 * ix, 185, f"({ix + 4}) {word}")
+        for row in range(2):
+            y = 200 + 14 * row
+            spoken = f"Row: {row + 1}. Column: ({ix + 4}) {word}." if is_spoken else ""
+            form.add((130 + 80 * ix, y, 138 + 80 * ix, y + 8), spoken, kind="checkbox")
+    boxes = _fields(form).filter(kind="checkbox")
+    assert dict(boxes.select("column", "label").iter_rows()) == {"4": "Cook", "5": "Pilot", "6": "Mate"}
+
+
+def test_a_column_ends_with_its_table_though_fields_below_have_its_edges() -> None:
+    form = _crew_list(is_spoken=False)
+    form.add((250, 212, 330, 226), "")
+    form.add((250, 226, 330, 240), "")
+    silent = _fields(form).filter(pl.col("spoken") == "", kind="text").sort("field_ix")
+    assert silent["column"].to_list() == ["1", "2"] * 3 + ["", ""]
+
+
 def test_fields_that_say_nothing_are_in_the_column_above_them() -> None:
     fields = _fields(_crew_list(is_spoken=False)).filter(pl.col("spoken") == "")
     assert dict(fields.filter(pl.col("kind") == "text").select("column", "label").iter_rows()) == {
@@ -74,3 +102,11 @@ def test_real_returns_have_a_head_for_each_column_of_persons(corpus: Path, name:
     assert set(fields["section"]) == {section}
     assert fields["label"].n_unique() == heads
     assert "" not in set(fields["label"])
+
+
+def test_a_row_with_a_field_for_each_person_names_the_person(corpus: Path) -> None:
+    data = (corpus / "library" / "f1040--2025.pdf").read_bytes()
+    fields = extract(data, document_id="f1040--2025").frames["fields"]
+    names = fields.filter(pl.col("row").str.starts_with("(1)"))
+    assert set(names["label"]) == {"First name"}
+    assert [row.rpartition(". ")[2] for row in names["row"]] == [f"Dependent {ix}" for ix in range(1, 5)]

@@ -6,6 +6,7 @@ from taxkg_assets.extraction.authored.structure_tree import TagPlace
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.extraction.structure.strayed_labels import find_strayed_labels
+from taxkg_assets_tests.extraction.tagged_pdf import LEFT, TaggedPdf, fill
 
 _PLACES = [TagPlace(ix, "P") for ix in range(4)]
 
@@ -46,3 +47,16 @@ def test_plain_numbers_at_the_end_of_a_column_and_lines_of_a_paragraph_stay() ->
     assert _labels(index) == {}
     bold = [_line("Rafts", 90, 100, 0), _line("Form 3 and", 30, 88, 1), _line("Form 7", 30, 100, 1, is_bold=True)]
     assert _labels(bold) == {}
+
+
+def test_a_label_is_read_between_the_bullet_of_its_item_and_the_words() -> None:
+    pdf = TaggedPdf().put("P", *fill(4)).to(LEFT, 130)
+    with pdf.tag("P"):
+        pdf.set("The captain keeps these guides.").to(60, 200).set("Guide 12", "b").to(60, 220).set("Guide B-4", "b")
+    with pdf.tag("L"):
+        for y, words in ((200, "All About Boats"), (220, "All About Rafts")):
+            with pdf.tag("LI"):
+                pdf.to(45, y).put("Lbl", "•", gap=0)
+                pdf.to(115, y).put("LBody", words, gap=0)
+    texts = pdf.extract().frames["elements"]["text"].to_list()
+    assert texts[1:] == ["The captain keeps these guides.", "• Guide 12 All About Boats", "• Guide B-4 All About Rafts"]
