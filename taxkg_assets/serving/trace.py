@@ -63,10 +63,12 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
         for row in released.table("lines").select("document_id", "part", "key", "label").iter_rows(named=True)
     }
     start = (line.document_id or line.form, line.part, line.key)
-    into = _follow(start, _index(flows, "source", start, code), "target", labels, depth, {start})
+    by_source = _index(flows, "source", start, code)
+    into = _follow(start, by_source, "target", labels, depth, {start})
     out_of = _follow(start, _index(flows, "target", start, code), "source", labels, depth, {start})
     traced = line.model_copy(update={"code": code, "into": into, "out_of": out_of})
-    return traced.model_copy(update={"named_by": find_naming_lines(released, traced)})
+    named_by = [] if _leaves(start, by_source, line.form) else find_naming_lines(released, traced)
+    return traced.model_copy(update={"named_by": named_by})
 
 
 def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str, revision: str) -> Trace:
@@ -260,6 +262,20 @@ def _follow(
             further = _follow(there, index, end, labels, depth - 1, seen)
         steps.append(_step(row, end, label=labels.get(there, ""), further=further))
     return steps
+
+
+def _leaves(start: Node, by_source: Mapping[Node, Sequence[FlowColumns]], form: str) -> bool:
+    """Decide whether the amount of a line reaches another form, in any number of steps."""
+    seen, ahead = {start}, [start]
+    while ahead:
+        for row in by_source.get(ahead.pop(), ()):
+            if row["target_form"] != form:
+                return True
+            there = _node(row, "target")
+            if there not in seen:
+                seen.add(there)
+                ahead.append(there)
+    return False
 
 
 def _order(node: Node) -> tuple[int, str, tuple[int, str]]:
