@@ -11,26 +11,25 @@ import polars as pl
 from taxkg_assets.bounding_box import CORNERS
 from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.records import LineRecord, iter_records
-from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.line_explanations import find_explanations
 from taxkg_assets.serving.outside_lines import (
     OutsideLine,
     find_outside_lines,
-    name_outside_forms,
+    list_outside_forms,
+    name_forms,
     read_outside_line,
 )
+from taxkg_assets.serving.query_words import spell_part
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.replies import FieldRow, FlowRow, FormulaRow, LineRow
 
-_PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
 _KEY = re.compile(
     r"(?i)^\W*(?:form\b\W*)?(?:part\s+(?P<part>[ivx]+|\d+)\b\W*)?(?:(?P<kind>line|box|column|step)(?:e?s)?[\s_]+)?"
     r"\(?(?P<key>[0-9]*[a-z]{0,5})\)?\W*$"
 )
 _REVISION = re.compile(r"^\d{4}(?:-\d{2})?$")
 _YEAR = 4
-_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _FIELD_COLUMNS = ("name", "key", "part", "column", "row", "copy", "kind", "label", "page", "bbox")
 Place = tuple[str, str, str]
 """Document, part and key of a line."""
@@ -42,6 +41,10 @@ class LineNotFoundError(Exception):
 
 class FormNotFoundError(LineNotFoundError):
     """No form of the release has the name."""
+
+
+class SeveralFormsError(LineNotFoundError):
+    """Several forms may be meant; the message lists them."""
 
 
 def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
@@ -59,28 +62,26 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
         LineNotFoundError: The words name no form of the release, or no line of it.
     """
     lines = _lines_of(released)
-    try:
-        form, rest = _read_form(words, lines)
-    except FormNotFoundError:
-        query = " ".join(words)
-        if outside := find_outside_lines(released, query):
+    query = " ".join(words)
+    form, rest = _read_form(released, query, lines)
+    if not form:
+        named = name_forms(released, query)
+        if outside := find_outside_lines(released, named):
             return [read_outside_line(released, choose_outside_line(outside))]
-        if absent := name_outside_forms(released, query):
-            raise LineNotFoundError(
-                f"The library does not contain {', '.join(absent)}, and its documents explain no line {query!r}, nor "
-                "state where its amount comes from or goes."
-            ) from None
-        raise
+        raise LineNotFoundError(
+            f"The library does not contain {', '.join(form for form, _ in named)}, and its documents explain no line "
+            f"{query!r}, nor state where its amount comes from or goes."
+        )
     match = _KEY.match(rest)
     mine = lines.filter(pl.col("form") == form)
     keys = ", ".join(mine.sort("revision", "line_ix")["key"].str.replace("^[a-z]+_", "").unique(maintain_order=True))
     if match is None or not match["key"]:
-        raise LineNotFoundError(f"{form} has no line {' '.join(words)!r}. Lines: {keys}.")
+        raise LineNotFoundError(f"{form} has no line {query!r}. Lines: {keys}.")
     named = pl.col("key").str.replace("^[a-z]+_", "").str.to_lowercase() == match["key"].lower()
     if match["kind"]:
         named &= pl.col("kind") == match["kind"].lower()
     if match["part"]:
-        named &= pl.col("part").is_in(_spell_part(match["part"]))
+        named &= pl.col("part").is_in(spell_part(match["part"]))
     rows = mine.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
     if rows.is_empty():
         raise LineNotFoundError(f"{form} has no line {match['key']!r}. Lines: {keys}.")
@@ -97,12 +98,12 @@ def choose_outside_line(lines: Sequence[OutsideLine]) -> OutsideLine:
         lines: Lines of different forms, from `find_outside_lines`; at least one.
 
     Raises:
-        LineNotFoundError: There are several.
+        SeveralFormsError: There are several.
     """
     if len(lines) == 1:
         return lines[0]
     several = ", ".join(line.form for line in lines)
-    raise LineNotFoundError(f"Several forms have such a line: {several}. Name one of them.")
+    raise SeveralFormsError(f"Several forms have such a line: {several}. Name one of them.")
 
 
 def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[LineRow]:
@@ -120,15 +121,14 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         LineNotFoundError: There is no such form or revision.
     """
     lines = _lines_of(released)
-    try:
-        form, rest = _read_form(words, lines)
-    except FormNotFoundError:
-        if absent := name_outside_forms(released, " ".join(words)):
-            raise LineNotFoundError(
-                f"The library does not contain {', '.join(absent)}, but its documents explain single lines: look one "
-                "up with `taxkg line FORM KEY`."
-            ) from None
-        raise
+    query = " ".join(words)
+    form, rest = _read_form(released, query, lines)
+    if not form:
+        absent = ", ".join(name for name, _ in name_forms(released, query))
+        raise LineNotFoundError(
+            f"The library does not contain {absent}, but its documents explain single lines: look one up with `taxkg "
+            "line FORM KEY`."
+        )
     rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
     if rest and (revision or not _REVISION.match(rest)):
         raise LineNotFoundError(f"{rest!r} is not part of the name {form}. Choose a revision with `--revision`.")
@@ -172,15 +172,6 @@ def list_fields(rows: Sequence[LineRow]) -> pl.DataFrame:
     return pl.DataFrame(entries, schema=columns, infer_schema_length=None)
 
 
-def _spell_part(part: str) -> list[str]:
-    """Return the ways in which a form may count a part: 3 and III are one."""
-    upper = part.upper()
-    if upper in _ROMAN:
-        return [upper, str(_ROMAN.index(upper) + 1)]
-    is_known = upper.isdigit() and 0 < int(upper) <= len(_ROMAN)
-    return [upper, _ROMAN[int(upper) - 1]] if is_known else [upper]
-
-
 def _lines_of(released: Released) -> pl.DataFrame:
     if not released.holds("lines"):
         raise LineNotFoundError(
@@ -189,32 +180,19 @@ def _lines_of(released: Released) -> pl.DataFrame:
     return released.table("lines")
 
 
-def _read_form(words: Sequence[str], lines: pl.DataFrame) -> tuple[str, str]:
-    """Find the form that the words name, and the words that remain; the longest name in them is meant.
-
-    Schedules of several returns have one name: the return is named in parentheses, before the key, or not at all.
-    """
-    query = " ".join(words)
-    stated = _PARENT.search(query)
-    rest = _PARENT.sub(" ", query).strip()
+def _read_form(released: Released, query: str, lines: pl.DataFrame) -> tuple[str, str]:
+    """Find the form of the library that a query names, and the words that remain; both empty for a form outside it."""
     forms = lines["form"].unique().sort().to_list()
-    matches = {form: match for form in forms if (match := form_pattern(form).search(rest))}
-    longest = max((len(_PARENT.sub("", form)) for form in matches), default=0)
-    found: list[tuple[bool, str, str]] = []
-    for form, match in matches.items():
-        own = _PARENT.search(form)
-        parent = own["parent"].lower() if own else ""
-        if len(_PARENT.sub("", form)) < longest or (stated and stated["parent"].lower() != parent):
-            continue
-        left = f"{rest[: match.start()]} {rest[match.end() :]}".strip()
-        bare = re.sub(rf"(?i)^(?:form\s+)?{re.escape(parent)}\b\s*", "", left) if parent else left
-        found.append((bare != left, form, bare))
-    named = [(form, left) for names_parent, form, left in found if names_parent == any(own[0] for own in found)]
-    if len(named) == 1:
-        return named[0]
-    if named:
-        several = ", ".join(form for form, _ in named)
-        raise LineNotFoundError(f"{query!r} matches several forms: {several}. Name one of them.")
+    named = name_forms(released, query)
+    own = [(form, left) for form, left in named if form in forms]
+    if len(own) == 1:
+        return own[0]
+    if own:
+        several = ", ".join(form for form, _ in own)
+        raise SeveralFormsError(f"{query!r} matches several forms: {several}. Name one of them.")
+    outside = list_outside_forms(released)
+    if any(form in outside or find_outside_lines(released, [(form, left)]) for form, left in named):
+        return "", ""
     raise FormNotFoundError(f"No form with lines in this release matches {query!r}. Forms: {list_names(forms)}.")
 
 

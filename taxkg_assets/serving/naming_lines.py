@@ -8,29 +8,28 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.graph.places import find_places
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.serving.released import Released
-from taxkg_assets.serving.replies import NamingLine, Trace, TraceStep
+from taxkg_assets.serving.replies import NamingLine, Trace
 
 _PARENT = re.compile(r" \(Form ([^()]+)\)$")
-_BEFORE = re.compile(r"(?i)\b(?:from|attach)\b[^.;]{0,40}$")
-_LINE_AFTER = re.compile(r",? \(?(?:(?:Parts?|lines?|box(?:es)?|columns?)\b|worksheet)", re.IGNORECASE)
+_IN_PARENTHESES = re.compile(r"\(Forms? [^()]+\)")
+_BEFORE = re.compile(r"(?i)\b(?:from|attach)\b(?!.*\binstructions for\b)[^.;]{0,40}$")
+_NO_FORM_AFTER = re.compile(r"(?i),? \(?(?:(?:Parts?|lines?|box(?:es)?|columns?)\b|(?:\w+ ){0,3}worksheet)")
 _COLUMNS = ("document_id", "form", "revision", "part", "key", "label")
 
 
 def find_naming_lines(released: Released, traced: Trace) -> list[NamingLine]:
-    """Find the lines of other forms that name the form of a trace, if its amount reaches no other form.
+    """Find the lines of other forms that name the form of a trace, whose amount reaches no other form.
 
     Args:
         released: The release to read.
         traced: A trace.
 
     Returns:
-        Lines of the revision of each form that is nearest to that of the trace, in printed order; none if the amount
-        reaches another form.
+        Lines of the revision of each form that is nearest to that of the trace, in printed order.
     """
-    if _leaves(traced.into, traced.form):
-        return []
     documents = released.table("documents").select("document_id", "is_draft")
     lines = released.table("lines").filter(pl.col("form") != traced.form).join(documents, on="document_id")
     nearest: dict[str, Mapping[str, Any]] = {}
@@ -47,11 +46,6 @@ def find_naming_lines(released: Released, traced: Trace) -> list[NamingLine]:
     ]
 
 
-def _leaves(steps: list[TraceStep], form: str) -> bool:
-    """Decide whether a step is on another form."""
-    return any(step.form != form or _leaves(step.steps, form) for step in steps)
-
-
 def _is_near(form: str, named: str) -> bool:
     """Decide whether a form may name another without its return: a schedule is one of the same return."""
     parent, own = _PARENT.search(named), _PARENT.search(form)
@@ -60,9 +54,12 @@ def _is_near(form: str, named: str) -> bool:
 
 def _names(label: str, form: str) -> bool:
     """Decide whether a label says that its amount is from a form, and from no line of it."""
+    open_text = _IN_PARENTHESES.sub(lambda parent: "_" * len(parent[0]), label)
+    for place in find_places(label, columns=True):
+        open_text = f"{open_text[: place.start]}{'_' * (place.end - place.start)}{open_text[place.end :]}"
     return any(
-        _BEFORE.search(label[: named.start()]) and not _LINE_AFTER.match(label, named.end())
-        for named in form_pattern(form).finditer(label)
+        _BEFORE.search(open_text[: named.start()]) and not _NO_FORM_AFTER.match(open_text, named.end())
+        for named in form_pattern(form).finditer(open_text)
     )
 
 

@@ -11,13 +11,13 @@ import polars as pl
 
 from taxkg_assets.graph.explanations import find_headings
 from taxkg_assets.records import DocumentRecord, iter_records
-from taxkg_assets.rules.forms import form_pattern, split_forms
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.serving.line_explanations import read_explanations
+from taxkg_assets.serving.query_words import name_schedule, read_forms, spell_part
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.replies import FlowRow, LineRow
 
 _PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
-_SCHEDULE = re.compile(r"(?i)\bschedule ([a-z]{1,3}(?:-\d{1,2})?|\d{1,4}(?:-[a-z])?)\b")
 _KEY = re.compile(
     r"(?i)^\W*(?:form\b\W*)?(?:part\s+(?P<part>[ivx]+|\d+)\b\W*)?(?:(?P<kind>line|box)(?:e?s)?[\s_]+)?"
     r"\(?(?P<key>\d{1,2}[a-z]{0,4})\)?\W*$"
@@ -34,52 +34,66 @@ class OutsideLine:
     Attributes:
         form: The form's name in statements, or in the title of its instructions.
         key: `line_31`, `box_1`.
-        parts: Parts of the form in which statements name the line; those without a part may mean any.
+        asked: Ways to count the part that the query names; empty for any part.
+        parts: Parts of the form, of those asked for, in which statements name the line; those without a part may mean
+            any.
         headings: Headings that explain it, by document, newest first.
     """
 
     form: str
     key: str
+    asked: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     headings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    @property
+    def part(self) -> str:
+        """Return the part that the query or the statements name; empty for several or none."""
+        return self.asked[0] if self.asked else self.parts[0] if len(self.parts) == 1 else ""
 
-def find_outside_lines(released: Released, query: str, *, with_contained: bool = False) -> list[OutsideLine]:
-    """Find the lines that a query may mean on forms that the library does not contain.
+
+def name_forms(released: Released, query: str) -> list[tuple[str, str]]:
+    """Find the forms that a query may name, in the library or outside it, with the words that remain.
 
     Args:
         released: The release to read.
         query: Form and key: Schedule C 31, 2441 line 26, Schedule K (Form 1065) 3c.
-        with_contained: Whether to find also lines that statements name on forms of the library that do not print them.
 
     Returns:
-        One line for each form with such a name of which documents state something; several if the query names a
-        schedule without its form.
+        Form and remaining words; several if the query names a schedule without its return, and then only those of the
+        library if it contains any.
     """
-    ends = _list_ends(released)
-    contained = [] if not with_contained else released.table("lines")["form"].unique().to_list()
-    schedule, parent = _SCHEDULE.search(query), _PARENT.search(query)
-    stated = [f"Schedule {schedule[1].upper()} (Form {parent['parent']})"] if schedule and parent else []
-    named = _read_forms(query, sorted({*_list_forms(released, ends), *contained, *stated}))
-    for same_length in named:
-        found = [line for form, rest in same_length for line in _find_on(form, rest, ends, released)]
-        if found:
-            return found
-    return []
+    contained = {*released.table("lines")["form"].unique()}
+    forms = contained | {*list_outside_forms(released)}
+    named = read_forms(query, sorted(forms | {*name_schedule(query, forms)}))
+    return [(form, left) for form, left in named if form in contained] or named
 
 
-def name_outside_forms(released: Released, query: str) -> list[str]:
-    """List the forms that a query may name, of those that only documents about them or statements name.
+def find_outside_lines(released: Released, named: Sequence[tuple[str, str]]) -> list[OutsideLine]:
+    """Find the lines that no form of the library prints among those that documents explain or state.
 
     Args:
         released: The release to read.
-        query: Form and key.
+        named: Forms that a query may name, with the words that remain; a form of the library has such a line if
+            statements name one that it does not print.
 
     Returns:
-        Names of the forms; empty if the query names none of them.
+        One line for each form of which documents state something.
     """
-    named = _read_forms(query, _list_forms(released, _list_ends(released)))
-    return [form for form, _ in named[0]] if named else []
+    ends = _list_ends(released)
+    return [line for form, rest in named for line in _find_on(form, rest, ends, released)]
+
+
+def list_outside_forms(released: Released) -> list[str]:
+    """List the forms outside the library that statements or titles of instructions name.
+
+    Args:
+        released: The release to read.
+    """
+    booklets = released.table("documents").filter(pl.col("doc_type") == _BOOKLET)["form"].drop_nulls()
+    contained = {*released.table("lines")["form"].unique()}
+    named = {*_list_ends(released)["form"].unique(), *(form for forms in booklets for form in split_forms(forms))}
+    return sorted(named - contained - {""})
 
 
 def _find_on(form: str, rest: str, ends: pl.DataFrame, released: Released) -> Iterator[OutsideLine]:
@@ -87,15 +101,15 @@ def _find_on(form: str, rest: str, ends: pl.DataFrame, released: Released) -> It
     named = _KEY.match(rest)
     if named is None:
         return
-    part, number = (named["part"] or "").upper(), named["key"].lower()
+    asked, number = tuple(spell_part(named["part"])) if named["part"] else (), named["key"].lower()
     kinds = (named["kind"].lower(),) if named["kind"] else _KINDS
     keys = [f"{kind}_{number}" for kind in kinds]
     own = ends.filter(pl.col("form") == form, pl.col("key").str.to_lowercase().is_in(keys))
-    own = own.filter(pl.col("part").is_in([part, ""])) if part else own
-    headings = _find_headings(released, form, number, part) if "line" in kinds else {}
+    own = own.filter(pl.col("part").is_in([*asked, ""])) if asked else own
+    headings = _find_headings(released, form, number, asked[0] if asked else "") if "line" in kinds else {}
     if own.height or headings:
         key = own["key"].sort()[0] if own.height else f"line_{number}"
-        yield OutsideLine(form, key, tuple(sorted({*own["part"]} - {""})), headings)
+        yield OutsideLine(form, key, asked, tuple(sorted({*own["part"]} - {""})), headings)
 
 
 def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
@@ -115,7 +129,7 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
         document_id="",
         form=line.form,
         revision="",
-        part=line.parts[0] if len(line.parts) == 1 else "",
+        part=line.part,
         key=line.key,
         kind=line.key.partition("_")[0],
         section="",
@@ -132,6 +146,8 @@ def _read_flows(released: Released, line: OutsideLine, end: str) -> list[FlowRow
     if not released.holds("flows"):
         return []
     is_line = (pl.col(f"{end}_form") == line.form) & (pl.col(f"{end}_key") == line.key)
+    if line.asked:
+        is_line &= pl.col(f"{end}_part").is_in([*line.asked, ""])
     own = released.table("flows").filter(is_line & pl.col(f"{end}_document_id").is_null())
     year = pl.col("document_id").str.extract(_YEAR).fill_null("")
     ordered = own.sort(year, "document_id", "page", "start", "flow_id", descending=[True, *[False] * 4])
@@ -150,28 +166,6 @@ def _list_ends(released: Released) -> pl.DataFrame:
         for end in ("source", "target")
     ]
     return pl.concat(ends).unique().sort("form", "part", "key")
-
-
-def _list_forms(released: Released, ends: pl.DataFrame) -> list[str]:
-    """List the forms that statements or titles of instructions name."""
-    booklets = released.table("documents").filter(pl.col("doc_type") == _BOOKLET)["form"].drop_nulls()
-    contained = {*released.table("lines")["form"].unique()}
-    named = {*ends["form"].unique(), *(form for forms in booklets for form in split_forms(forms))}
-    return sorted(named - contained - {""})
-
-
-def _read_forms(query: str, forms: Sequence[str]) -> list[list[tuple[str, str]]]:
-    """Read which forms a query may name, with the words that remain: the longest names first, by length."""
-    stated = _PARENT.search(query)
-    rest = _PARENT.sub(" ", query).strip()
-    found: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for form in forms:
-        match, own = form_pattern(form).search(rest), _PARENT.search(form)
-        parent = own["parent"].lower() if own else ""
-        if match is not None and (stated is None or stated["parent"].lower() == parent):
-            left = f"{rest[: match.start()]} {rest[match.end() :]}".strip()
-            found[len(_PARENT.sub("", form))].append((form, left))
-    return [found[length] for length in sorted(found, reverse=True)]
 
 
 def _find_headings(released: Released, form: str, number: str, part: str) -> dict[str, list[str]]:

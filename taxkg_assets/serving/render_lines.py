@@ -184,11 +184,9 @@ def print_trace(traced: Trace, *, out: Console) -> None:
         out: Where to print.
     """
     if not traced.document_id:
-        name = escape(name_line(traced))
-        out.print(
-            f"No form of the library prints {name}, but its documents state where its amount comes from or goes:",
-            highlight=False,
-        )
+        is_stated = traced.into or traced.out_of
+        states = ", but its documents state where its amount comes from or goes:" if is_stated else "."
+        out.print(f"No form of the library prints {escape(name_line(traced))}{states}", highlight=False)
     for title, end, steps in (("goes to", "target", traced.into), ("comes from", "source", traced.out_of)):
         tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
         _grow(tree, steps, end=end, is_any_year=not traced.document_id)

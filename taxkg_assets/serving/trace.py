@@ -11,9 +11,16 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.graph.lookup import order_of_key
-from taxkg_assets.serving.lines import FormNotFoundError, LineNotFoundError, choose_outside_line, find_lines
+from taxkg_assets.serving.lines import (
+    FormNotFoundError,
+    LineNotFoundError,
+    SeveralFormsError,
+    choose_outside_line,
+    find_lines,
+)
 from taxkg_assets.serving.naming_lines import find_naming_lines
-from taxkg_assets.serving.outside_lines import find_outside_lines
+from taxkg_assets.serving.outside_lines import find_outside_lines, name_forms
+from taxkg_assets.serving.query_words import spell_part
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.replies import LineRow, Trace, TraceStatement, TraceStep
 
@@ -58,15 +65,19 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
             "An older version of taxkg made this release, and its table `flows` has no codes. Run `taxkg build`."
         )
     line = _choose_line(released, flows, query, code, revision)
+    if not line.document_id and line.part:
+        flows = _join_part(flows, line)
     labels = {
         (row["document_id"], row["part"], row["key"]): row["label"]
         for row in released.table("lines").select("document_id", "part", "key", "label").iter_rows(named=True)
     }
     start = (line.document_id or line.form, line.part, line.key)
-    into = _follow(start, _index(flows, "source", start, code), "target", labels, depth, {start})
+    by_source = _index(flows, "source", start, code)
+    into = _follow(start, by_source, "target", labels, depth, {start})
     out_of = _follow(start, _index(flows, "target", start, code), "source", labels, depth, {start})
     traced = line.model_copy(update={"code": code, "into": into, "out_of": out_of})
-    return traced.model_copy(update={"named_by": find_naming_lines(released, traced)})
+    named_by = [] if _leaves(start, by_source, line.form) else find_naming_lines(released, traced)
+    return traced.model_copy(update={"named_by": named_by})
 
 
 def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str, revision: str) -> Trace:
@@ -80,17 +91,21 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
     if code and (coded := _find_outside(flows.filter(pl.col("source_code") == code), query, released)):
         return coded
     try:
-        return _choose_revision(find_lines(released, [query]), revision)
+        lines = find_lines(released, [query])
     except FormNotFoundError:
         raise LineNotFoundError(
             f"The library has no form for {query!r}. Put the form and its instructions in a folder and run "
             "`taxkg build --corpus FOLDER`."
         ) from None
+    except SeveralFormsError:
+        raise
     except LineNotFoundError:
         outside = _find_outside(flows, query, released)
         if outside is None:
             raise
         return outside
+    outside = None if lines[0].document_id else _find_outside(flows, query, released)
+    return outside or _choose_revision(lines, revision)
 
 
 def _split_code(query: str) -> tuple[str, str]:
@@ -100,17 +115,35 @@ def _split_code(query: str) -> tuple[str, str]:
 
 
 def _find_outside(flows: pl.DataFrame, query: str, released: Released) -> Trace | None:
-    """Find a line that no form of the library prints among the ends of flows; None where no statement names it."""
-    lines = find_outside_lines(released, query, with_contained=True)
+    """Find a line that no form of the library prints among the ends of flows; None where no statement names it.
+
+    Raises:
+        LineNotFoundError: Several forms, or several parts of the form, have such a line.
+    """
+    lines = find_outside_lines(released, name_forms(released, query))
     ends = {
         (row[f"{end}_form"], row[f"{end}_key"]) for end in ("source", "target") for row in flows.iter_rows(named=True)
     }
-    stated = [line for line in lines if (line.form, line.key) in ends]
-    if not stated:
+    if not any((line.form, line.key) in ends for line in lines):
         return None
-    line = choose_outside_line(stated)
-    part = line.parts[0] if len(line.parts) == 1 else ""
-    return Trace(document_id="", form=line.form, revision="", part=part, key=line.key, label="", into=[], out_of=[])
+    line = choose_outside_line(lines)
+    if len(line.parts) > 1 and not line.asked:
+        raise LineNotFoundError(
+            f"Several parts of {line.form} have such a line. Name the part: {', '.join(line.parts)}."
+        )
+    return Trace(
+        document_id="", form=line.form, revision="", part=line.part, key=line.key, label="", into=[], out_of=[]
+    )
+
+
+def _join_part(flows: pl.DataFrame, line: Trace) -> pl.DataFrame:
+    """Give a line outside the library its part, as the trace spells it, also where statements name none."""
+    for end in ("source", "target"):
+        is_line = (pl.col(f"{end}_form") == line.form) & (pl.col(f"{end}_key") == line.key)
+        is_line &= pl.col(f"{end}_document_id").is_null() & pl.col(f"{end}_part").is_in([*spell_part(line.part), ""])
+        part = pl.when(is_line).then(pl.lit(line.part)).otherwise(pl.col(f"{end}_part"))
+        flows = flows.with_columns(part.alias(f"{end}_part"))
+    return flows
 
 
 def _fill_parts(flows: pl.DataFrame) -> pl.DataFrame:
@@ -260,6 +293,20 @@ def _follow(
             further = _follow(there, index, end, labels, depth - 1, seen)
         steps.append(_step(row, end, label=labels.get(there, ""), further=further))
     return steps
+
+
+def _leaves(start: Node, by_source: Mapping[Node, Sequence[FlowColumns]], form: str) -> bool:
+    """Decide whether the amount of a line reaches another form, in any number of steps."""
+    seen, ahead = {start}, [start]
+    while ahead:
+        for row in by_source.get(ahead.pop(), ()):
+            if row["target_form"] != form:
+                return True
+            there = _node(row, "target")
+            if there not in seen:
+                seen.add(there)
+                ahead.append(there)
+    return False
 
 
 def _order(node: Node) -> tuple[int, str, tuple[int, str]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines
+from taxkg_assets.serving.render_lines import print_trace
 from taxkg_assets.serving.trace import trace
 from taxkg_assets_tests.serving.test_lines import Released
 
@@ -123,3 +126,83 @@ def test_a_trace_begins_at_a_schedule_without_its_form_and_joins_parts() -> None
 def test_the_form_itself_is_absent_and_its_lines_can_be_looked_up() -> None:
     with pytest.raises(LineNotFoundError, match=r"does not contain 2070, .* `taxkg line FORM KEY`"):
         find_form(_release(), ["Form", "2070"])
+
+
+def _release_with_two_parts() -> Any:
+    released = _release()
+    more = [
+        _statement("e", ("2070", "III", "line_4"), ("2040", "", "line_8")),
+        _statement("f", ("2070", "III", "line_5"), ("2040", "", "line_9")),
+    ]
+    released.tables["flows"] = pl.concat([released.tables["flows"], pl.DataFrame(more)])
+    return released
+
+
+@pytest.mark.parametrize(
+    ("words", "part", "flows"),
+    [
+        ("2070 Part II 4", "II", ["line_7", "line_7"]),
+        ("2070 Part 2 4", "II", ["line_7", "line_7"]),
+        ("2070 Part III 4", "III", ["line_7", "line_8"]),
+        ("2070 Part 3 5", "III", ["line_9"]),
+    ],
+)
+def test_only_statements_about_the_part_of_a_query_are_given(words: str, part: str, flows: list[str]) -> None:
+    released = _release_with_two_parts()
+    (line,) = find_lines(released, words.split())
+    assert (line.part, [row.target_key for row in line.flows_out]) == (part, flows)
+    traced = trace(released, words.split())
+    assert (traced.part, [step.key for step in traced.into]) == (part, flows)
+
+
+def test_a_trace_asks_for_the_part_where_several_have_the_line() -> None:
+    with pytest.raises(LineNotFoundError, match="Name the part: II, III"):
+        trace(_release_with_two_parts(), ["2070", "4"])
+
+
+def test_a_line_that_is_only_explained_is_not_said_to_have_flows() -> None:
+    released = _release()
+    released.tables["flows"] = released.tables["flows"].filter(pl.col("flow_id").is_in(["c", "d"]))
+    out = Console(width=200, record=True, file=StringIO())
+    print_trace(trace(released, ["2070", "4"]), out=out)
+    assert "prints 2070 line 4." in out.export_text()
+    print_trace(trace(released, ["Schedule", "B", "8"]), out=out)
+    assert "but its documents state where" in out.export_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Schedule B 2080 line 7",
+        "2080 Schedule B 7",
+        "Form 2080 Schedule B line 7",
+        "Schedule B (2080) 7",
+        "Schedule B (Form 2080) 7",
+    ],
+)
+def test_a_schedule_outside_the_library_is_named_with_its_return_in_any_way(words: str) -> None:
+    (line,) = find_lines(_release(), words.split())
+    assert (line.form, line.key) == ("Schedule B (Form 2080)", "line_7")
+
+
+def test_the_return_of_an_absent_schedule_is_not_taken_for_the_form() -> None:
+    released = _release()
+    more = _statement("e", ("Schedule E (Form 2040)", "", "line_7"), ("2060", "", "line_7"))
+    released.tables["flows"] = pl.concat([released.tables["flows"], pl.DataFrame([more])])
+    (line,) = find_lines(released, ["2040", "Schedule", "E", "7"])
+    assert line.form == "Schedule E (Form 2040)"
+    (line,) = find_lines(released, ["2070", "Schedule", "C", "6"])
+    assert {row.heading for row in line.explanations} == {"Lines 5 through 9 of Schedule C. Tolls"}
+
+
+def test_a_trace_takes_no_schedule_because_only_that_one_has_flows() -> None:
+    released = _release()
+    released.tables["flows"] = pl.concat(
+        [
+            released.tables["flows"],
+            pl.DataFrame([_statement("e", ("Schedule B (Form 2080)", "", "line_4"), ("2040", "", "line_7"))]),
+        ]
+    )
+    for read in (find_lines, trace):
+        with pytest.raises(LineNotFoundError, match=r"Schedule B \(Form 2070\), Schedule B \(Form 2080\)"):
+            read(released, ["Schedule", "B", "4"])

@@ -96,6 +96,11 @@ def _labeled(form: str, document: str, label: str, key: str = "line_9") -> dict[
         ("Dues of pilots from Form 2060 or Form 2061", True),
         ("Harbor tax. Attach Form 2060", True),
         ("Harbor tax from Form 2060, line 7", False),
+        ("Harbor tax from Form 2059 or 2060, line 7", False),
+        ("Dues from lines 3 and 4 of Form 2060", False),
+        ("Dues from Schedule 3 (Form 2060), line 1", False),
+        ("Dues from the instructions for Form 2060", False),
+        ("Dues from the Form 2060 Harbor Worksheet", False),
         ("If Form 2060 is blank, check here", False),
     ],
 )
@@ -109,6 +114,26 @@ def test_lines_that_name_a_form_without_a_line_end_a_trace_on_it(label: str, is_
     named = trace(released, ["2060", "7"]).named_by
     assert [(row.document_id, row.key) for row in named] == ([("f2070--2031", "line_9")] if is_named else [])
     assert trace(released, ["2040", "7"]).named_by == []
+
+
+def test_lines_that_name_a_form_do_not_depend_on_the_depth_of_the_trace() -> None:
+    released = _release()
+    first = released.tables["flows"].filter(pl.col("source_form") == "2040")
+    within = first.with_columns(
+        flow_id=pl.lit("own"),
+        target_document_id=pl.lit("2040"),
+        target_form=pl.lit("2040"),
+        target_key=pl.lit("line_8"),
+    )
+    further = first.with_columns(source_key=pl.lit("line_8"))
+    released.tables["flows"] = pl.concat([within, further])
+    row = _labeled("2070", "f2070--2031", "Dues of pilots from Form 2040")
+    released.tables["lines"] = pl.concat([released.tables["lines"], pl.DataFrame([row])], how="diagonal_relaxed")
+    documents = pl.DataFrame([{"document_id": "f2070--2031", "form": "2070", "is_draft": False}])
+    released.tables["documents"] = pl.concat([released.tables["documents"], documents], how="diagonal_relaxed")
+    assert trace(released, ["2040", "7"], depth=1).named_by == []
+    released.tables["flows"] = within
+    assert [row.key for row in trace(released, ["2040", "7"], depth=1).named_by] == ["line_9"]
 
 
 def test_a_statement_of_the_same_year_is_shown_before_one_of_the_lines_own_document() -> None:
