@@ -65,11 +65,11 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
     query = " ".join(words)
     form, rest = _read_form(released, query, lines)
     if not form:
-        named = name_forms(released, query)
-        if outside := find_outside_lines(released, named):
+        absent = name_forms(released, query)
+        if outside := find_outside_lines(released, absent):
             return [read_outside_line(released, choose_outside_line(outside))]
         raise LineNotFoundError(
-            f"The library does not contain {', '.join(form for form, _ in named)}, and its documents explain no line "
+            f"The library does not contain {', '.join(name for name, _ in absent)}, and its documents explain no line "
             f"{query!r}, nor state where its amount comes from or goes."
         )
     match = _KEY.match(rest)

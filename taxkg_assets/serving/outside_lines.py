@@ -34,22 +34,22 @@ class OutsideLine:
     Attributes:
         form: The form's name in statements, or in the title of its instructions.
         key: `line_31`, `box_1`.
-        asked: Ways to count the part that the query names; empty for any part.
-        parts: Parts of the form, of those asked for, in which statements name the line; those without a part may mean
+        queried: Ways to count the part that the query names; empty for any part.
+        parts: Parts of the form, of those queried, in which statements name the line; those without a part may mean
             any.
         headings: Headings that explain it, by document, newest first.
     """
 
     form: str
     key: str
-    asked: tuple[str, ...] = ()
+    queried: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     headings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def part(self) -> str:
         """Return the part that the query or the statements name; empty for several or none."""
-        return self.asked[0] if self.asked else self.parts[0] if len(self.parts) == 1 else ""
+        return self.queried[0] if self.queried else self.parts[0] if len(self.parts) == 1 else ""
 
 
 def name_forms(released: Released, query: str) -> list[tuple[str, str]]:
@@ -89,6 +89,9 @@ def list_outside_forms(released: Released) -> list[str]:
 
     Args:
         released: The release to read.
+
+    Returns:
+        Names in alphabetical order, without the forms of the library.
     """
     booklets = released.table("documents").filter(pl.col("doc_type") == _BOOKLET)["form"].drop_nulls()
     contained = {*released.table("lines")["form"].unique()}
@@ -101,15 +104,15 @@ def _find_on(form: str, rest: str, ends: pl.DataFrame, released: Released) -> It
     named = _KEY.match(rest)
     if named is None:
         return
-    asked, number = tuple(spell_part(named["part"])) if named["part"] else (), named["key"].lower()
+    queried, number = tuple(spell_part(named["part"])) if named["part"] else (), named["key"].lower()
     kinds = (named["kind"].lower(),) if named["kind"] else _KINDS
     keys = [f"{kind}_{number}" for kind in kinds]
     own = ends.filter(pl.col("form") == form, pl.col("key").str.to_lowercase().is_in(keys))
-    own = own.filter(pl.col("part").is_in([*asked, ""])) if asked else own
-    headings = _find_headings(released, form, number, asked[0] if asked else "") if "line" in kinds else {}
+    own = own.filter(pl.col("part").is_in([*queried, ""])) if queried else own
+    headings = _find_headings(released, form, number, queried[0] if queried else "") if "line" in kinds else {}
     if own.height or headings:
         key = own["key"].sort()[0] if own.height else f"line_{number}"
-        yield OutsideLine(form, key, asked, tuple(sorted({*own["part"]} - {""})), headings)
+        yield OutsideLine(form, key, queried, tuple(sorted({*own["part"]} - {""})), headings)
 
 
 def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
@@ -146,8 +149,8 @@ def _read_flows(released: Released, line: OutsideLine, end: str) -> list[FlowRow
     if not released.holds("flows"):
         return []
     is_line = (pl.col(f"{end}_form") == line.form) & (pl.col(f"{end}_key") == line.key)
-    if line.asked:
-        is_line &= pl.col(f"{end}_part").is_in([*line.asked, ""])
+    if line.queried:
+        is_line &= pl.col(f"{end}_part").is_in([*line.queried, ""])
     own = released.table("flows").filter(is_line & pl.col(f"{end}_document_id").is_null())
     year = pl.col("document_id").str.extract(_YEAR).fill_null("")
     ordered = own.sort(year, "document_id", "page", "start", "flow_id", descending=[True, *[False] * 4])

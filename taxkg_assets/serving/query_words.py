@@ -66,6 +66,9 @@ def spell_part(part: str) -> list[str]:
 
     Args:
         part: Part as in a query.
+
+    Returns:
+        Both spellings; only that of the query where it is no small number.
     """
     upper = part.upper()
     if upper in _ROMAN:

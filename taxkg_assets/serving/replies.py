@@ -256,7 +256,7 @@ class Trace(_Row):
     out_of: list[TraceStep] = Field(description="steps to the sources of the amount")
     named_by: list[NamingLine] = Field(
         default=[],
-        description="lines of other forms that name the form, but no line of it; empty if a step is on another form",
+        description="lines of other forms that name the form, but no line of it; none if the amount reaches another",
     )
 
 

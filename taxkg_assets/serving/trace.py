@@ -127,7 +127,7 @@ def _find_outside(flows: pl.DataFrame, query: str, released: Released) -> Trace 
     if not any((line.form, line.key) in ends for line in lines):
         return None
     line = choose_outside_line(lines)
-    if len(line.parts) > 1 and not line.asked:
+    if len(line.parts) > 1 and not line.queried:
         raise LineNotFoundError(
             f"Several parts of {line.form} have such a line. Name the part: {', '.join(line.parts)}."
         )
