@@ -21,7 +21,6 @@ from taxkg_assets.retrieval.tables.table_question import (
 )
 from taxkg_assets.retrieval.tables.table_ranges import find_ranges
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
-from tools.rule_switch import every_rule
 
 
 def _table(table_id: str, title: str, header: list[str], rows: list[list[str]]) -> dict[str, Any]:
@@ -201,8 +200,7 @@ def test_days_of_other_headers_are_numbers() -> None:
 
 
 def test_a_household_counts_its_people() -> None:
-    with every_rule():  # the rule is off for lack of evidence
-        assert _ask("ration for three of us in the family", HOUSEHOLDS)[0][0].value == "$31"
+    assert _ask("ration for three of us in the family", HOUSEHOLDS)[0][0].value == "$31"
 
 
 def test_a_cell_states_what_distinguishes_its_row_from_others_with_the_same_header() -> None:
