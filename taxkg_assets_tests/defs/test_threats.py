@@ -27,7 +27,7 @@ def test_no_document_meets_an_archive_a_pickle_or_a_parser_of_xml_but_the_templa
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             found |= {(path.name, name) for name in names if name.split(".")[0] in FORBIDDEN}
     # The template of a form alone, by a parser that is made to refuse document types and entities; and what a step's
-    # own process states the one that started it; and the package's own rules, parsed, beside its compiled modules.
+    # own process states the one that started it; and the package's own rules, parsed, next to its compiled modules.
     assert found == {("form_template.py", "xml.parsers"), ("step_process.py", "pickle"), ("parsed_files.py", "marshal")}
 
 
