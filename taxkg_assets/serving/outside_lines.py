@@ -13,11 +13,10 @@ from taxkg_assets.graph.explanations import find_headings
 from taxkg_assets.records import DocumentRecord, iter_records
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.serving.line_explanations import read_explanations
-from taxkg_assets.serving.query_words import name_schedule, read_forms, spell_part
+from taxkg_assets.serving.query_words import PARENT, name_schedule, read_forms, spell_part
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.replies import FlowRow, LineRow
 
-_PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
 _KEY = re.compile(
     r"(?i)^\W*(?:form\b\W*)?(?:part\s+(?P<part>[ivx]+|\d+)\b\W*)?(?:(?P<kind>line|box)(?:e?s)?[\s_]+)?"
     r"\(?(?P<key>\d{1,2}[a-z]{0,4})\)?\W*$"
@@ -173,7 +172,7 @@ def _list_ends(released: Released) -> pl.DataFrame:
 
 def _find_headings(released: Released, form: str, number: str, part: str) -> dict[str, list[str]]:
     """Find the headings of instructions that explain a line, by document, newest first."""
-    own = _PARENT.search(form)
+    own = PARENT.search(form)
     documents = released.table("documents").filter(pl.col("doc_type") == _BOOKLET).sort("document_id")
     about = {form, own["parent"]} if own else {form}
     booklets = [row for row in iter_records(documents, DocumentRecord) if about & {*split_forms(row["form"] or "")}]

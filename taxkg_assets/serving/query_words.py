@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from taxkg_assets.rules.forms import form_pattern
 
-_PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
+PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
+"""The return that a schedule is of: Schedule D (Form 1040)."""
 _SCHEDULE = re.compile(r"(?i)\bschedule ([a-z]{1,3}(?:-\d{1,2})?|\d{1,4}(?:-[a-z])?)\b")
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 
@@ -25,15 +26,15 @@ def read_forms(query: str, forms: Iterable[str]) -> list[tuple[str, str]]:
         Form and remaining words, in the order of the forms; several only for schedules of one name whose return the
         query does not name.
     """
-    stated = _PARENT.search(query)
-    rest = _PARENT.sub(" ", query).strip()
+    stated = PARENT.search(query)
+    rest = PARENT.sub(" ", query).strip()
     matches = {form: match for form in forms if (match := form_pattern(form).search(rest))}
-    longest = max((len(_PARENT.sub("", form)) for form in matches), default=0)
+    longest = max((len(PARENT.sub("", form)) for form in matches), default=0)
     found: list[tuple[bool, str, str]] = []
     for form, match in matches.items():
-        own = _PARENT.search(form)
+        own = PARENT.search(form)
         parent = own["parent"].lower() if own else ""
-        if len(_PARENT.sub("", form)) < longest or (stated and stated["parent"].lower() != parent):
+        if len(PARENT.sub("", form)) < longest or (stated and stated["parent"].lower() != parent):
             continue
         left = f"{rest[: match.start()]} {rest[match.end() :]}".strip()
         bare = re.sub(rf"(?i)^\(?(?:form\s+)?{re.escape(parent)}(?![\w-])\)?\s*", "", left) if parent else left
@@ -54,7 +55,7 @@ def name_schedule(query: str, forms: Iterable[str]) -> list[str]:
     schedule = _SCHEDULE.search(query)
     if schedule is None:
         return []
-    if stated := _PARENT.search(query):
+    if stated := PARENT.search(query):
         return [f"Schedule {schedule[1].upper()} (Form {stated['parent'].upper()})"]
     left = re.sub(r"(?i)^\W*(?:form\s+)?", "", f"{query[: schedule.start()]} {query[schedule.end() :]}")
     parents = [form for form in forms if not form.startswith("Schedule") and form_pattern(form).match(left)]

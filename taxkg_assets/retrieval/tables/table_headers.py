@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.tables.table_question import (
+    find_covered_months,
     find_facets,
     find_form_numbers,
-    find_months_between,
     find_words,
 )
 from taxkg_assets.retrieval.tables.table_ranges import Range, find_ranges, join_ends
@@ -111,7 +111,7 @@ def read_column_header(path: str) -> Header:
     """
     pieces = path.split(SEPARATOR)
     ranges = [(found, find_words(" ".join(pieces))) for piece in pieces for found in find_ranges(piece)]
-    months, own = find_months_between(path), find_words(pieces[-1])
+    months, own = find_covered_months(path), find_words(pieces[-1])
     return Header(
         find_words(path) | months, find_facets(path), tuple(ranges), own, find_form_numbers(path), months=months
     )
@@ -150,7 +150,7 @@ def read_row_header(cell: CellRecord, row: Sequence[CellRecord]) -> Header:
             nouns = find_words(f"{axes[i]} {piece}")
             is_share = "%" in axes[i] and "%" not in piece
             ranges += [(found, nouns | ({"rate"} if is_share else frozenset())) for found in find_ranges(text)]
-    months = find_months_between(cell["row_path"])
+    months = find_covered_months(cell["row_path"])
     words = find_words(" ".join(pieces)) | months
     facets = find_facets(cell["row_path"])
     axis_words = find_words(" ".join(axes))

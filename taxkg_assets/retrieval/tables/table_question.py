@@ -95,7 +95,7 @@ def find_words(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=50_000)
-def find_months_between(text: str) -> frozenset[str]:
+def find_covered_months(text: str) -> frozenset[str]:
     """Find the months that a header of dates covers: May in "April 1–June 30".
 
     Args:
@@ -265,7 +265,7 @@ def _find_quarters(words: frozenset[str]) -> frozenset[str]:
     """Return the number of the quarter of each month of a question that is about quarters: second for May."""
     if stem("quarter") not in words:
         return frozenset()
-    ordinals = ("first", "second", "third", "fourth")
+    ordinals = list(load_table_lookup().ordinals)
     months = (number for number, month in enumerate(_month_words()) if month in words)
     return frozenset(canonical(stem(ordinals[number // 3])) for number in months)
 

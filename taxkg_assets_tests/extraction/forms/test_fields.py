@@ -39,6 +39,13 @@ def test_a_face_without_form_fields_has_one_field_per_box(read_real: Read) -> No
     assert set(fields["source"]) == {"layout"}
 
 
+def _state(ix: int, text: str, *, key: str, kind: str) -> StatedField:
+    """A field with a spoken text, in a row of such fields."""
+    left, width = 60 + 40 * ix, 8 if kind == "checkbox" else 38
+    field = FormField(f"c{ix}", 1, left, 100, left + width, 108, kind, text, "", "", ix, True, ix)
+    return StatedField(field, read_spoken(text), key, "", "", "")
+
+
 @pytest.mark.parametrize(
     ("name", "numbered", "copies"),
     [
@@ -101,13 +108,7 @@ def test_check_boxes_of_one_line_have_their_own_words_or_answer(read_real: Read)
 def test_check_boxes_have_whole_words_of_their_label_or_its_question_and_their_answer(
     printed: str, spoken: tuple[str, ...], labels: list[str]
 ) -> None:
-    stated = [
-        StatedField(
-            FormField(f"c{ix}", 1, 60 + 40 * ix, 100, 68 + 40 * ix, 108, "checkbox", text, "", "", ix, True, ix),
-            read_spoken(text), "line_7", "", "", "",
-        )
-        for ix, text in enumerate(spoken)
-    ]  # fmt: skip
+    stated = [_state(ix, text, key="line_7", kind="checkbox") for ix, text in enumerate(spoken)]
     anchors = Anchors.sample(
         overrides={
             "document_id": ["sample"], "kind": ["line"], "key": ["line_7"], "page": [1], "heading": [printed],
@@ -141,13 +142,7 @@ def test_check_boxes_have_whole_words_of_their_label_or_its_question_and_their_a
 def test_fields_of_one_box_have_the_words_that_only_they_say(
     printed: str, spoken: tuple[str, ...], labels: list[str]
 ) -> None:
-    stated = [
-        StatedField(
-            FormField(f"c{ix}", 1, 60 + 40 * ix, 100, 98 + 40 * ix, 112, "text", text, "", "", ix, True, ix),
-            read_spoken(text), "box_7", "", "", "",
-        )
-        for ix, text in enumerate(spoken)
-    ]  # fmt: skip
+    stated = [_state(ix, text, key="box_7", kind="text") for ix, text in enumerate(spoken)]
     box = FaceBox(1, "box_7", printed, False, 50, 90, 300, 120, (), 1.0)
     fields = build_fields(
         stated, anchors=Anchors.create_empty(), faces={1: [box]}, lines={}, document_id="sample", is_trusted=True

@@ -14,8 +14,8 @@ from taxkg_assets.retrieval.results import Candidate, Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses
 from taxkg_assets.retrieval.tables.table_question import (
+    find_covered_months,
     find_form_numbers,
-    find_months_between,
     find_words,
     is_for_other_status,
 )
@@ -191,7 +191,7 @@ def test_the_number_of_a_month_is_no_count(question: str) -> None:
     ],
 )
 def test_a_range_of_dates_covers_the_months_between(header: str, months: set[str]) -> None:
-    assert find_months_between(header) == frozenset().union(*map(find_words, months))
+    assert find_covered_months(header) == frozenset().union(*map(find_words, months))
 
 
 def test_days_of_other_headers_are_numbers() -> None:
