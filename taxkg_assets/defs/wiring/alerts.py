@@ -54,7 +54,9 @@ def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iter
         else:
             yield Alert("failed run", f"{run.job_name}: the run has failed; the old release serves on", errors, run_id)
     if record.start_time is not None:
-        refused = _refusal_lines(store, since=datetime.fromtimestamp(record.start_time, UTC))
+        # The sensor may look at a run when the next one has already refused more: each run reports its refusals.
+        end = record.end_time if record.end_time is not None else time.time()
+        refused = _refusal_lines(store, *(datetime.fromtimestamp(at, UTC) for at in (record.start_time, end)))
         if refused:
             yield Alert("quarantine", f"{len(refused)} in quarantine; older rows stay, if any", refused, run_id)
 
@@ -95,8 +97,8 @@ def describe_error(error: Any) -> str:
     return _OWN_CLASS.sub("", str(deepest.message).strip())
 
 
-def _refusal_lines(store: Store, *, since: datetime) -> tuple[str, ...]:
-    fresh = store.read_or_empty("quarantine").filter(pl.col("first_seen_at") >= since)
+def _refusal_lines(store: Store, start: datetime, end: datetime) -> tuple[str, ...]:
+    fresh = store.read_or_empty("quarantine").filter(pl.col("first_seen_at").is_between(start, end))
     return tuple(
         f"{row['document_id']}: {row['stage']}: {row['reason']} {row['remedy']}" for row in fresh.iter_rows(named=True)
     )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
+import dagster as dg
+import polars as pl
 import pytest
 
-from taxkg_assets.defs.wiring.alerts import ATTEMPTS, Alert, describe_error, send
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.alerts import ATTEMPTS, Alert, describe_error, find_alerts, send
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.defs.daemon import open_hook
@@ -36,6 +40,20 @@ def test_a_refused_document_and_a_failed_gate_are_reported_once(
         assert "cut: open:" in hook.alerts[1]["lines"][0]
         assert not build(str(sample_home), select=["documents", "elements"]).is_done
         assert hook.kinds() == ["failed gate", "quarantine", "failed gate"], "the document was refused before"
+
+
+@pytest.mark.parametrize(("seconds", "kinds"), [(-1, []), (5, ["quarantine"]), (11, [])])
+def test_a_run_reports_only_what_it_refused_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, kinds: list[str]
+) -> None:
+    began = datetime(2026, 1, 2, tzinfo=UTC)
+    refused = {"document_id": "cut", "stage": "open", "reason": "It is cut.", "remedy": "Fetch it again."}
+    rows = pl.DataFrame([{**refused, "first_seen_at": began + timedelta(seconds=seconds)}])
+    monkeypatch.setattr(Store, "read_or_empty", lambda *_: rows)
+    run = SimpleNamespace(status=dg.DagsterRunStatus.SUCCESS, job_name="build")
+    record = SimpleNamespace(dagster_run=run, start_time=began.timestamp(), end_time=began.timestamp() + 10)
+    instance = SimpleNamespace(get_run_record_by_id=lambda _: record)
+    assert [alert.kind for alert in find_alerts(instance, Store(tmp_path), "run-1")] == kinds
 
 
 def test_an_alert_is_sent_again_until_it_is_taken(caplog: pytest.LogCaptureFixture) -> None:
