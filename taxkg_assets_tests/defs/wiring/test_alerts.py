@@ -7,6 +7,7 @@ import logging
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -52,7 +53,7 @@ def test_a_run_reports_only_what_it_refused_itself(
     monkeypatch.setattr(Store, "read_or_empty", lambda *_: rows)
     run = SimpleNamespace(status=dg.DagsterRunStatus.SUCCESS, job_name="build")
     record = SimpleNamespace(dagster_run=run, start_time=began.timestamp(), end_time=began.timestamp() + 10)
-    instance = SimpleNamespace(get_run_record_by_id=lambda _: record)
+    instance: Any = SimpleNamespace(get_run_record_by_id=lambda _: record)
     assert [alert.kind for alert in find_alerts(instance, Store(tmp_path), "run-1")] == kinds
 
 
