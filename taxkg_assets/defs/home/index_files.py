@@ -30,7 +30,7 @@ from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
 from taxkg_assets.retrieval.index.known import MAPPED, TERMED, KnownTables, read_known, read_vocabulary
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.index.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
-from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors, Pages
+from taxkg_assets.retrieval.index.row_store import LanceRows, Pages, StoredVectors
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
@@ -305,8 +305,8 @@ def _open_lance(store: Store, path: str, facts: Path, card: Mapping[str, Any], *
 
     return open_lance_index(
         LanceRows(connection.open_table("passages"), *_map_pages(facts / "mapped.arrow")),
-        vectors=MappedVectors(np.load(facts / "vectors.npy", mmap_mode="r")),
-        section_means=MappedVectors(np.load(facts / "section_means.npy", mmap_mode="r")),
+        vectors=StoredVectors(facts / "vectors.npy"),
+        section_means=StoredVectors(facts / "section_means.npy"),
         known=_read_facts(facts, card),
         codes=_read_codes(facts),
         model_hash=model_hash,

@@ -173,7 +173,8 @@ class ExportedEncoder:
         Args:
             texts: Questions.
         """
-        ids = self._token_ids([self._prompt("query") + text for text in texts])
+        # One by one: a tokenizer starts threads for several.
+        ids = [self._token_ids([self._prompt("query") + text])[0] for text in texts]
         vectors, _ = self.model.token_vectors(ids, max(map(len, ids)))
         if len(self.recent) + len(ids) > _REMEMBERED:
             self.recent.clear()

@@ -171,9 +171,17 @@ class DocumentFacts:
         return [found[title] for title in titles]
 
     @cached_property
-    def _forms(self) -> list[tuple[str, ...]]:
-        """Return the forms of each document."""
-        return [split_forms(row["document_form"]) for row in self.documents]
+    def _filer_numbers(self) -> tuple[list[str], Ints]:
+        """Return the kinds of filers that documents are for, and the number of each document's."""
+        names = sorted(set(self._filers))
+        return names, np.array([names.index(filer) for filer in self._filers], dtype=np.int64)
+
+    @cached_property
+    def _documents_of_form(self) -> Mapping[str, list[int]]:
+        """Return the documents about each form."""
+        return group_rows(
+            (number, form) for number, row in enumerate(self.documents) for form in split_forms(row["document_form"])
+        )
 
     def _score_filers(self, route: Route) -> Floats:
         """Return 1 for a document for filers that the question names neither in words nor by their form.
@@ -182,12 +190,11 @@ class DocumentFacts:
         """
         if route.unknown_forms:
             return np.zeros(len(self.documents))
-        forms = frozenset(route.forms)
-        is_other = [
-            bool(filer) and filer not in route.filers and forms.isdisjoint(own)
-            for filer, own in zip(self._filers, self._forms, strict=True)
-        ]
-        return np.array(is_other, dtype=np.float64)
+        names, numbers = self._filer_numbers
+        scores: Floats = np.array([float(bool(name) and name not in route.filers) for name in names])[numbers]
+        for form in route.forms:
+            scores[self._documents_of_form.get(form, [])] = 0.0
+        return scores
 
     def is_dated(self, row: IndexedDocument) -> bool:
         """Return whether a yearly document is so old that its lines and amounts no longer apply.

@@ -54,6 +54,16 @@ class PassageFacts:
             names: Names of columns.
         """
 
+    def read_cells(self, rows: Sequence[int], name: str) -> list[Any]:
+        """Return the cells of some rows in a column.
+
+        Args:
+            rows: Row numbers.
+            name: Name of the column.
+        """
+        column = self.columns[name]
+        return [column[row] for row in rows]
+
     @cached_property
     def row_of_chunk(self) -> Mapping[str, int]:
         """Return the row number of each chunk."""
@@ -98,6 +108,14 @@ class PassageFacts:
         opens = np.ones(len(self.anchor_number), dtype=np.bool_)
         opens[1:] = self.anchor_number[1:] != self.anchor_number[:-1]
         return opens
+
+    @cached_property
+    def runs(self) -> tuple[Ints, Ints]:
+        """Return the first row and the length of each run of rows of one document, form and perspective."""
+        numbers = (self.document_number, self.form_number, self.side_number)
+        changes = np.any([column[1:] != column[:-1] for column in numbers], axis=0)
+        starts = np.concatenate([[0], np.flatnonzero(changes) + 1])[: len(self.document_number)]
+        return starts, np.diff(starts, append=len(self.document_number))
 
     @cached_property
     def sides(self) -> tuple[str, ...]:

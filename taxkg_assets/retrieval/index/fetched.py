@@ -36,6 +36,17 @@ class FetchedColumn(Sequence[Any]):
         cell = self._cells.get(row, self)
         return self._store.read([row], [self.name])[self.name][0] if cell is self else cell
 
+    def read(self, rows: Sequence[int]) -> list[Any]:
+        """Return the cells of some rows.
+
+        Args:
+            rows: 0-based rows of the index, whose cells were just fetched.
+        """
+        try:
+            return list(map(self._cells.__getitem__, rows))
+        except KeyError:  # another question has emptied the cache
+            return [self[row] for row in rows]
+
     def kept(self) -> dict[int, Any]:
         """Return the cached cells by row number."""
         return dict(self._cells)
@@ -130,6 +141,16 @@ class FetchedFacts(PassageFacts):
             names: Names of columns.
         """
         self.columns.fetch(rows, names)
+
+    def read_cells(self, rows: Sequence[int], name: str) -> list[Any]:
+        """Return the cells of some rows in a column, fetching those that are not cached in one read.
+
+        Args:
+            rows: 0-based rows of the index.
+            name: Name of the column.
+        """
+        self.columns.fetch(rows, (name,))
+        return self.columns[name].read(rows)
 
     @cached_property
     def row_of_chunk(self) -> Mapping[str, int]:

@@ -36,7 +36,7 @@ PASSAGES = "passages"
 """Table of an index besides those of its larger units."""
 WRITTEN_AT_ONCE = 50_000
 """Passages in one write: with their vectors about 120 MB."""
-LAYOUT = 4
+LAYOUT = 5
 """Layout of an index's folder; copies of it are identified by its name, so another layout has another name."""
 _HASH_SEED = 7
 CHECK_SAMPLE = 50

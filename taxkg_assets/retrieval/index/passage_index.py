@@ -23,7 +23,7 @@ from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.levels import Level, open_level
-from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors
+from taxkg_assets.retrieval.index.row_store import LanceRows, StoredVectors
 from taxkg_assets.retrieval.index.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
 from taxkg_assets.retrieval.index.sections import Sections, build_means, find_mean_directions, open_sections
 from taxkg_assets.retrieval.index.token_match import RememberingTokens, TokenIndex
@@ -265,8 +265,8 @@ class RememberingIndex(SearchIndex):
 class LanceIndex:
     """An index whose passages stay in LanceDB; row numbers and flags are in memory, the rest is memory-mapped.
 
-    Postings, codes, vectors and the columns that ranking reads are memory-mapped; in a bucket home these files are
-    first copied to the local disk. LanceDB is read only for the passages that are returned.
+    Postings, codes and the columns that searches read are memory-mapped; in a bucket home these files and vectors are
+    first copied to the local disk. LanceDB is read for a passage by its id, and for columns that no search shows.
 
     Attributes:
         store: Rows by number.
@@ -283,7 +283,7 @@ class LanceIndex:
     """
 
     store: LanceRows
-    vectors: MappedVectors
+    vectors: StoredVectors
     sections: Sections
     passages: FetchedFacts
     lexical: LexicalRetriever
@@ -352,8 +352,8 @@ def _with_known(facts: Facts, known: Mapping[str, Any]) -> Facts:
 def open_lance_index(
     store: LanceRows,
     *,
-    vectors: MappedVectors,
-    section_means: MappedVectors,
+    vectors: StoredVectors,
+    section_means: StoredVectors,
     known: Known,
     codes: VectorCodes,
     model_hash: str,

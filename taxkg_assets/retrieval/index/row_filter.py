@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,18 +62,25 @@ class RowFilter:
         """
         if among is None and self._whole:
             return self._whole[0]
-        rows: Any = slice(None) if among is None else among
-        keep = np.ones(len(facts.document_number) if among is None else len(among), dtype=np.bool_)
+        starts, lengths = facts.runs
+        keep = self._pass(facts, starts if among is None else among)
+        if among is None:
+            keep = np.repeat(keep, lengths)
+        if self.tag is not None:
+            keep &= facts.find_tagged(self.tag)[slice(None) if among is None else among]
+        if among is None:
+            self._whole.append(keep)
+        return keep
+
+    def _pass(self, facts: PassageFacts, rows: npt.NDArray[np.int64]) -> Mask:
+        """Return which of some rows pass by document, form and perspective."""
+        keep = np.ones(len(rows), dtype=np.bool_)
         if self.documents is not None:
             keep &= self.documents[facts.document_number[rows]]
         if self.forms is not None:
             keep &= self.forms[facts.form_number[rows]]
         if self.perspective is not None:
             keep &= facts.side_number[rows] == facts.find_side(self.perspective)
-        if self.tag is not None:
-            keep &= facts.find_tagged(self.tag)[rows]
-        if among is None:
-            self._whole.append(keep)
         return keep
 
 

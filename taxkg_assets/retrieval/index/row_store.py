@@ -6,9 +6,11 @@ Here: reading cells and vectors of a few rows. Not here: searching, or opening a
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,6 @@ import numpy.typing as npt
 import polars as pl
 
 from taxkg_assets.retrieval.encoding.encoder import Vectors
-
-_READ_AT_ONCE = 256
-"""Rows of vectors that are copied before their pages are released; each row maps up to 700 KB of the page cache."""
 
 
 class Pages:
@@ -33,22 +32,26 @@ class Pages:
         self._mapped.madvise(mmap.MADV_DONTNEED)
 
 
-class MappedVectors:
-    """Rows of a matrix in a .npy file, read by row number."""
+class StoredVectors:
+    """Rows of a matrix in a .npy file, each read when it is needed.
 
-    def __init__(self, mapped: np.memmap[Any, Any]) -> None:
-        self._pages = Pages(mapped._mmap)  # type: ignore[attr-defined]
-        self._matrix: Vectors = np.asarray(mapped)
+    They are not mapped: a page of a mapped file is mapped with those around it, which takes longer than to read a row.
+
+    Args:
+        path: File of the matrix.
+    """
+
+    def __init__(self, path: Path) -> None:
+        matrix = np.load(path, mmap_mode="r")
+        self._type, self._width, self._begin = matrix.dtype, matrix.shape[1], matrix.offset
+        self._file = path.open("rb", buffering=0)
 
     def __getitem__(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vectors:
         """Return the rows of these numbers."""
-        wanted = np.asarray(rows, dtype=np.int64)
-        matrix: Vectors = np.empty((len(wanted), self._matrix.shape[1]), dtype=self._matrix.dtype)
-        for first in range(0, len(wanted), _READ_AT_ONCE):
-            part = slice(first, first + _READ_AT_ONCE)
-            matrix[part] = self._matrix[wanted[part]]
-            self._pages.release()
-        return matrix
+        file, begin, size = self._file.fileno(), self._begin, self._width * self._type.itemsize
+        wanted = np.asarray(rows, dtype=np.int64).tolist()
+        read = bytearray().join([os.pread(file, size, begin + size * row) for row in wanted])
+        return np.frombuffer(read, dtype=self._type).reshape(len(wanted), self._width)
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,11 @@ class LanceRows:
         """Return the number of rows."""
         return int(self.passages.count_rows())
 
+    @cached_property
+    def _near(self) -> Mapping[str, pl.Series]:
+        """Return the mapped columns by name."""
+        return {column.name: column for column in self.mapped}
+
     def read(self, rows: Sequence[int], columns: Sequence[str]) -> dict[str, list[Any]]:
         """Return the cells of some rows by column, in the given order, with at most one LanceDB read.
 
@@ -77,9 +85,9 @@ class LanceRows:
             rows: Row numbers.
             columns: Names of columns.
         """
-        near = [name for name in columns if name in self.mapped.columns]
+        near = [name for name in columns if name in self._near]
         others = [name for name in columns if name not in near]
-        cells = _read_cells(self.mapped.select(near), rows) if near else {}
+        cells = _read_cells([self._near[name] for name in near], rows) if near else {}
         if near and self.pages is not None:
             self.pages.release()
         return cells | (self._take(rows, others).to_dict(as_series=False) if others else {})
@@ -113,12 +121,15 @@ class LanceRows:
         return ordered
 
 
-def _read_cells(mapped: pl.DataFrame, rows: Sequence[int]) -> dict[str, list[Any]]:
+def _read_cells(columns: Sequence[pl.Series], rows: Sequence[int]) -> dict[str, list[Any]]:
     """Return the cells of some rows by column; lists one by one, as to gather them takes time for all rows."""
-    nested = {name: mapped[name] for name, dtype in mapped.schema.items() if dtype.is_nested()}
-    single = mapped.drop(nested)
-    cells: dict[str, list[Any]] = single[list(rows)].to_dict(as_series=False) if single.width else {}
-    return cells | {name: [column[int(row)].to_list() for row in rows] for name, column in nested.items()}
+    numbers = pl.Series(rows, dtype=pl.UInt32)
+    return {
+        column.name: [column[int(row)].to_list() for row in rows]
+        if column.dtype.is_nested()
+        else column[numbers].to_list()
+        for column in columns
+    }
 
 
 def _quoted(text: str) -> str:

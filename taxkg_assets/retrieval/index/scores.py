@@ -19,7 +19,7 @@ from taxkg_assets.retrieval.encoding.lexical import Scores
 from taxkg_assets.retrieval.encoding.vector import score_rows
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.row_filter import RowFilter
-from taxkg_assets.retrieval.index.row_store import MappedVectors
+from taxkg_assets.retrieval.index.row_store import StoredVectors
 from taxkg_assets.retrieval.index.top_rows import find_above, find_top
 from taxkg_assets.rules.models.ranking import Codes, load_ranking
 
@@ -183,7 +183,7 @@ class CodedScores:
 
     by_term: BestRows
     near: NearRows
-    vectors: MappedVectors
+    vectors: StoredVectors
     scale: CosineScale
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:

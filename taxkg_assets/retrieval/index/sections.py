@@ -44,8 +44,11 @@ class Sections:
         """
         once, inverse = np.unique(anchors, return_inverse=True)
         place = self.place[once]
-        directions: Vectors = self.vectors[self.first[once]].copy()
-        directions[place >= 0] = self.means[place[place >= 0]]
+        has_several = place >= 0
+        of_several = self.means[place[has_several]]
+        directions: Vectors = np.empty((len(once), of_several.shape[1]), dtype=of_several.dtype)
+        directions[has_several] = of_several
+        directions[~has_several] = self.vectors[self.first[once[~has_several]]]
         return directions[inverse]
 
 

@@ -86,7 +86,6 @@ def gather_signals(
     top = max(fused.values(), default=1.0)
     by_section = _score_sections(facts.anchor_number[rows], encoded.query_vector, index_context, scale)
     contained = lexical.hold_terms(list(first_stage.idf), rows)
-    columns = facts.columns
     return Signals(
         rows=rows,
         lexical=first_stage.score_terms(rows),
@@ -98,18 +97,17 @@ def gather_signals(
         by_token=_score_tokens(rows, encoded.tokens, index_context),
         contained=contained,
         contained_printed=find_contained_terms(contained, rows, first_stage.idf, parsed.printed, lexical),
-        headings=[columns["heading_path"][row] for row in listed],
-        terms=[columns["terms"][row] for row in listed],
-        keys=[columns["anchor_key"][row] for row in listed],
-        texts=[columns["text"][row] for row in listed] if parsed.has_codes else [""] * len(listed),
+        headings=facts.read_cells(listed, "heading_path"),
+        terms=facts.read_cells(listed, "terms"),
+        keys=facts.read_cells(listed, "anchor_key"),
+        texts=facts.read_cells(listed, "text") if parsed.has_codes else [""] * len(listed),
         labels=facts.read_labels(rows),
     )
 
 
 def _leave_out_navigation(rows: list[int], facts: PassageFacts) -> list[int]:
     """Leave out passages of indexes and tables of contents, unless there are no others: they only say where text is."""
-    column, rules = facts.columns["heading_path"], load_ranking().navigation
-    paths = [column[row] for row in rows]
+    paths, rules = facts.read_cells(rows, "heading_path"), load_ranking().navigation
     left_out = {path for path in set(paths) if rules.matches(path)}
     return [row for row, path in zip(rows, paths, strict=True) if path not in left_out] or rows
 

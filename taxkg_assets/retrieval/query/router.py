@@ -200,7 +200,8 @@ def _find_filers(question: str) -> tuple[str, ...]:
 
 
 def _is_printed(form: str, catalog: Catalog) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", catalog.printed) is not None
+    name = re.escape(form)  # first in the pattern: a search for literal characters takes a hundredth of the time
+    return re.search(rf"{name}(?<![\w-]{name})(?![\w-])", catalog.printed) is not None
 
 
 def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ class Assembly:
             text=window.text,
             node_id=cells["node_ids"][0],
             chunk_id=cells["chunk_id"],
-            official_url=self.find_address(facts.columns["anchor_id"][row]) if self.find_address is not None else None,
+            official_url=self.find_address(cells["anchor_id"]) if self.find_address is not None else None,
             via=self._explain(candidate, window, terms=cells["terms"]),
         )
 

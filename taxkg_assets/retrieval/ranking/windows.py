@@ -13,7 +13,7 @@ from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.rules.models.ranking import load_ranking
 
-SHOWN = ("text", "bboxes", "node_ids", "heading_path", "anchor_key", "chunk_id", "terms")
+SHOWN = ("text", "bboxes", "node_ids", "heading_path", "anchor_key", "anchor_id", "chunk_id", "terms")
 """Columns of the rows that are returned."""
 
 

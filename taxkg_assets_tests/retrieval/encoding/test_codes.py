@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from taxkg_assets.retrieval.encoding import codes
 from taxkg_assets.retrieval.encoding.codes import build_codes, find_smallest_distances
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.index import scores
@@ -26,7 +27,8 @@ def _draw(height: int, dimension: int, *, seed: int = 7) -> Vectors:
 
 
 def _facts(height: int) -> Any:
-    return cast(Any, SimpleNamespace(document_number=np.arange(height) % 10))
+    rows = np.arange(height)
+    return cast(Any, SimpleNamespace(document_number=rows % 10, runs=(rows, np.ones_like(rows))))
 
 
 def test_bytes_order_rows_as_vectors_do() -> None:
@@ -40,6 +42,15 @@ def test_a_row_differs_in_no_bit_from_itself() -> None:
     vectors = _draw(300, 70)
     assert build_codes(vectors).count_differences(vectors[42]).argmin() == 42
     assert build_codes(vectors).count_differences(vectors[42])[42] == 0
+
+
+@pytest.mark.parametrize("dimension", [64, 200, 384])
+def test_differing_bits_are_counted_over_all_words(dimension: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codes, "_SIGNS_AT_ONCE", 128)
+    vectors, query_vector = _draw(300, dimension), _draw(1, dimension, seed=1)[0]
+    built = build_codes(vectors)
+    differing = (vectors > built.center) != (query_vector > built.center)
+    assert built.count_differences(query_vector).tolist() == differing.sum(axis=1).tolist()
 
 
 def test_the_least_hold_those_equal_to_the_last() -> None:

@@ -9,13 +9,15 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.encoding.vector import stack_vectors
-from taxkg_assets.retrieval.index import fetched, row_store
+from taxkg_assets.retrieval.index import fetched
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.index import write_passages
 from taxkg_assets.retrieval.index.known import MAPPED
-from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors
+from taxkg_assets.retrieval.index.row_filter import RowFilter
+from taxkg_assets.retrieval.index.row_store import LanceRows, StoredVectors
 from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions, open_sections
+from taxkg_assets.retrieval.ranking.windows import SHOWN
 
 COLUMNS = ("text", "heading_path", "node_ids", "bboxes", "tags")
 
@@ -83,6 +85,33 @@ def test_only_columns_that_lack_a_cell_are_read(lance: LanceRows, monkeypatch: p
     assert read == [([0, 1], ["terms"])]
 
 
+def test_cells_of_rows_are_read_at_once_and_one_by_one_where_the_cache_was_emptied(
+    lance: LanceRows, rows: pl.DataFrame
+) -> None:
+    facts = FetchedFacts(pl.DataFrame(), lance)
+    wanted = rows["heading_path"][[3, 0]].to_list()
+    assert facts.read_cells([3, 0], "heading_path") == PassageFacts(rows).read_cells([3, 0], "heading_path") == wanted
+    assert FetchedFacts(pl.DataFrame(), lance).columns["heading_path"].read([3, 0]) == wanted
+
+
+def test_what_a_search_shows_is_not_read_from_the_database(rows: pl.DataFrame) -> None:
+    store = LanceRows(None, rows.select(MAPPED))
+    assert store.read([2, 1], SHOWN) == rows.select(SHOWN)[[2, 1]].to_dict(as_series=False)
+
+
+def test_a_filter_marks_the_rows_that_it_passes_one_by_one(rows: pl.DataFrame) -> None:
+    facts = PassageFacts(rows)
+    documents = np.arange(facts.document_number.max() + 1) % 2 == 0
+    side = facts.sides[-1]
+    narrow = RowFilter(documents=documents).narrow(perspective=side)
+    passes = documents[facts.document_number] & (facts.side_number == facts.find_side(side))
+    among = np.arange(0, rows.height, 3)
+    assert narrow.mask(facts).tolist() == passes.tolist()
+    assert narrow.mask(facts, among=among).tolist() == passes[among].tolist()
+    starts, lengths = facts.runs
+    assert np.repeat(facts.document_number[starts], lengths).tolist() == facts.document_number.tolist()
+
+
 def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
     facts = PassageFacts(rows)
     assert np.flatnonzero(facts.find_tagged(" harbour dues")).tolist() == [3]
@@ -92,13 +121,10 @@ def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
     assert "harbour" in facts.read_labels(np.array([0, 3]))[1]
 
 
-def test_mapped_vectors_stay_the_same_after_their_pages_are_given_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(row_store, "_READ_AT_ONCE", 2)
+def test_stored_vectors_are_read_in_the_order_requested(tmp_path: Path) -> None:
     matrix = np.random.default_rng(7).standard_normal((600, 64)).astype(np.float32)
     np.save(tmp_path / "vectors.npy", matrix)
-    read = MappedVectors(np.load(tmp_path / "vectors.npy", mmap_mode="r"))
+    read = StoredVectors(tmp_path / "vectors.npy")
     for queried in ([5, 0, 5], [599, 2], [], [7]):
         assert np.array_equal(read[queried], matrix[queried])
 
