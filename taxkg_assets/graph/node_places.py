@@ -62,13 +62,17 @@ def merge_pieces(pieces: Iterable[Piece]) -> list[PlacedBoxRecord]:
         Rectangles in the same order.
     """
     boxes: list[PlacedBoxRecord] = []
+    last: PlacedBoxRecord | None = None
     for _, _, page, x0, y0, x1, y1 in pieces:
-        last = boxes[-1] if boxes else None
         is_below = last is not None and last["page"] == page and y0 >= last["y0_pt"] - 1
         if last is None or not is_below or x0 > last["x1_pt"] or x1 < last["x0_pt"]:
-            boxes.append({"page": page, "x0_pt": x0, "y0_pt": y0, "x1_pt": x1, "y1_pt": y1})
+            last = {"page": page, "x0_pt": x0, "y0_pt": y0, "x1_pt": x1, "y1_pt": y1}
+            boxes.append(last)
             continue
-        last["x0_pt"] = min(last["x0_pt"], x0)
-        last["x1_pt"] = max(last["x1_pt"], x1)
-        last["y1_pt"] = max(last["y1_pt"], y1)
+        if x0 < last["x0_pt"]:
+            last["x0_pt"] = x0
+        if x1 > last["x1_pt"]:
+            last["x1_pt"] = x1
+        if y1 > last["y1_pt"]:
+            last["y1_pt"] = y1
     return boxes

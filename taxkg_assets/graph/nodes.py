@@ -120,6 +120,7 @@ class _Context:
         self._paths: dict[str, str] = {}
         self._boxes: dict[str, tuple[str | None, str | None]] = {}
         self._vocabularies: dict[tuple[str, ...], dict[str, list[tuple[list[str], str]]]] = {}
+        self._named: dict[tuple[str, ...], dict[str, list[str]]] = {}
         self._by_form: dict[str, list[BoxRecord]] = defaultdict(list)
         for row in registry_rows:
             self._by_form[row["form"]].append(row)
@@ -168,7 +169,13 @@ class _Context:
 
     def concepts_in(self, text: str, *, forms: tuple[str, ...]) -> list[str]:
         """Find the box labels and aliases whose words occur in a text."""
-        vocabulary = self._vocabulary(forms)
+        named = self._named.setdefault(forms, {})  # editions of a document print the same
+        labels = named.get(text)
+        if labels is None:
+            labels = named[text] = self._find_concepts(text, vocabulary=self._vocabulary(forms))
+        return labels
+
+    def _find_concepts(self, text: str, *, vocabulary: Mapping[str, list[tuple[list[str], str]]]) -> list[str]:
         words = _WORD.findall(text.casefold()) if vocabulary else []
         if vocabulary.keys().isdisjoint(words):
             return []

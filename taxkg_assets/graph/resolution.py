@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from taxkg_assets.graph.addresses import find_named_target
 from taxkg_assets.graph.catalogue import Catalogue, Entry
@@ -61,11 +62,16 @@ def find_printed_year(reference: ReferenceRecord) -> str:
     Returns:
         Four digits; empty where no year is printed.
     """
-    evidence, start = reference["evidence"], reference["start"]
+    start = reference["start"]
+    return _find_year(reference["evidence"], reference["mention_start"] - start, reference["mention_end"] - start)
+
+
+@lru_cache(maxsize=100_000)
+def _find_year(evidence: str, start: int, end: int) -> str:
+    """Find the year next to a mention in its evidence; cached, as editions of a document print the same."""
     if _YEAR.search(evidence) is None:
         return ""
-    before = evidence[: reference["mention_start"] - start]
-    after = evidence[reference["mention_end"] - start :]
+    before, after = evidence[:start], evidence[end:]
     years = load_printed_years()
     for rules, text in ((years.before, before), (years.after, after)):
         for rule in rules:
@@ -75,6 +81,7 @@ def find_printed_year(reference: ReferenceRecord) -> str:
     return ""
 
 
+@lru_cache(maxsize=100_000)
 def fold_heading(text: str) -> str:
     """Normalize a heading or a mention of it for comparison.
 
@@ -82,7 +89,7 @@ def fold_heading(text: str) -> str:
         text: Heading or mention.
 
     Returns:
-        Lower-case words separated by blanks, without a final "(continued)".
+        Lower-case words separated by blanks, cached, without a final "(continued)".
     """
     text = re.sub(r"\((?:continued)\)\s*$", "", text.strip(), flags=re.IGNORECASE)
     return " ".join(re.findall(r"[a-z0-9$%§]+", text.casefold()))

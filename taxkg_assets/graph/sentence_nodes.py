@@ -52,8 +52,10 @@ def find_dense_paragraphs(
         places[element_id].append((start, (kind, target, form)))
     prose = sections.filter(pl.col("table_id").is_null() & pl.col("element_id").is_in(speaking))
     dense = {}
+    cut: dict[str, list[tuple[int, int]]] = {}  # editions of a document print the same
     for element_id, text in prose.select("element_id", "text").iter_rows():
-        ranges = find_sentences(text)
+        if (ranges := cut.get(text)) is None:
+            ranges = cut[text] = find_sentences(text)
         if len(ranges) >= limits.sentences and _count_naming_sentences(ranges, places[element_id]) >= limits.speakers:
             dense[element_id] = ranges
     return dense
