@@ -1,4 +1,4 @@
-"""Rows of a large index, read by number: LanceDB stores them, and ranking reads some columns from mapped files.
+"""Rows of a large index, read by number: LanceDB stores them, and searches read their columns from mapped files.
 
 Here: reading cells and vectors of a few rows. Not here: searching, or opening a file.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,11 +45,12 @@ class StoredVectors:
     def __init__(self, path: Path) -> None:
         matrix = np.load(path, mmap_mode="r")
         self._type, self._width, self._begin = matrix.dtype, matrix.shape[1], matrix.offset
-        self._file = path.open("rb", buffering=0)
+        self._file = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._file)
 
     def __getitem__(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vectors:
         """Return the rows of these numbers."""
-        file, begin, size = self._file.fileno(), self._begin, self._width * self._type.itemsize
+        file, begin, size = self._file, self._begin, self._width * self._type.itemsize
         wanted = np.asarray(rows, dtype=np.int64).tolist()
         read = bytearray().join([os.pread(file, size, begin + size * row) for row in wanted])
         return np.frombuffer(read, dtype=self._type).reshape(len(wanted), self._width)
