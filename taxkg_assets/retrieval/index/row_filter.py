@@ -67,7 +67,8 @@ class RowFilter:
         if among is None:
             keep = np.repeat(keep, lengths)
         if self.tag is not None:
-            keep &= facts.find_tagged(self.tag)[slice(None) if among is None else among]
+            is_tagged = facts.find_tagged(self.tag)
+            keep &= is_tagged if among is None else is_tagged[among]
         if among is None:
             self._whole.append(keep)
         return keep

@@ -53,7 +53,8 @@ class StoredVectors:
         file, begin, size = self._file, self._begin, self._width * self._type.itemsize
         wanted = np.asarray(rows, dtype=np.int64).tolist()
         read = bytearray().join([os.pread(file, size, begin + size * row) for row in wanted])
-        return np.frombuffer(read, dtype=self._type).reshape(len(wanted), self._width)
+        vectors: Vectors = np.frombuffer(read, dtype=self._type).reshape(len(wanted), self._width)
+        return vectors
 
 
 @dataclass(frozen=True)
