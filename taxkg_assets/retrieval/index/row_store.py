@@ -20,17 +20,28 @@ import polars as pl
 
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 
+_READ_BETWEEN = 2_000
+"""Rows that are read between two releases, those of a few questions: each may map some pages of the page cache."""
+
 
 class Pages:
-    """Memory pages of a mapped file, released after reads so that copied rows do not hold process memory."""
+    """Memory pages of a mapped file, released now and then so that rows read once do not hold process memory."""
 
     def __init__(self, mapped: mmap.mmap) -> None:
         self._mapped = mapped
+        self._read = 0
         mapped.madvise(mmap.MADV_RANDOM)
 
-    def release(self) -> None:
-        """Unmap the pages that were read; they stay in the operating system's page cache."""
-        self._mapped.madvise(mmap.MADV_DONTNEED)
+    def release_after(self, rows: int) -> None:
+        """Unmap the pages that were read if they are many; they stay in the operating system's page cache.
+
+        Args:
+            rows: Number of rows that were just read.
+        """
+        self._read += rows
+        if self._read >= _READ_BETWEEN:
+            self._read = 0
+            self._mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class StoredVectors:
@@ -92,7 +103,7 @@ class LanceRows:
         others = [name for name in columns if name not in near]
         cells = _read_cells([self._near[name] for name in near], rows) if near else {}
         if near and self.pages is not None:
-            self.pages.release()
+            self.pages.release_after(len(rows))
         return cells | (self._take(rows, others).to_dict(as_series=False) if others else {})
 
     def find_node(self, node_id: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,13 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.encoding.vector import stack_vectors
-from taxkg_assets.retrieval.index import fetched
+from taxkg_assets.retrieval.index import fetched, row_store
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.index import write_passages
 from taxkg_assets.retrieval.index.known import MAPPED
 from taxkg_assets.retrieval.index.row_filter import RowFilter
-from taxkg_assets.retrieval.index.row_store import LanceRows, StoredVectors
+from taxkg_assets.retrieval.index.row_store import LanceRows, Pages, StoredVectors
 from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions, open_sections
 from taxkg_assets.retrieval.ranking.windows import SHOWN
 
@@ -119,6 +120,16 @@ def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
     assert facts.list_tags() == ["Harbour Dues"]
     assert facts.read_labels(np.array([0, 3]))[0] == frozenset()
     assert "harbour" in facts.read_labels(np.array([0, 3]))[1]
+
+
+def test_mapped_pages_are_released_once_many_rows_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_store, "_READ_BETWEEN", 10)
+    mapped = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    mapped.write(b"once read")
+    pages = Pages(mapped)
+    for rows, begin in ((6, b"once read"), (4, bytes(9))):
+        pages.release_after(rows)
+        assert mapped[:9] == begin
 
 
 def test_stored_vectors_are_read_in_the_order_requested(tmp_path: Path) -> None:
