@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -94,6 +95,7 @@ def placeless_row(node_id: str, level: str, text: str) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=50_000)
 def _without_remark(term: str) -> str:
     for rule in load_aliases().continued_terms:
         term = rule.pattern.sub("", term)

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from taxkg_assets.records import AnchorRecord, DocumentRecord, FaceRecord
 from taxkg_assets.rules.forms import split_forms
@@ -250,8 +251,9 @@ def distinct(names: Iterable[str], *, but: str) -> list[str]:
     return kept
 
 
+@lru_cache(maxsize=50_000)
 def fold_name(name: str) -> str:
-    """Normalize a name for comparison.
+    """Normalize a name for comparison; cached, as editions print the same names.
 
     Args:
         name: Label or name.
