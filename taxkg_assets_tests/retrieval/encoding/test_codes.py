@@ -23,7 +23,8 @@ def _draw(height: int, dimension: int, *, seed: int = 7) -> Vectors:
     draw = np.random.default_rng(seed)
     topics = draw.standard_normal((-(-height // 60), dimension)) + 2.0
     raw = np.repeat(topics, 60, axis=0)[:height] + 0.6 * draw.standard_normal((height, dimension))
-    return (raw / np.linalg.norm(raw, axis=1, keepdims=True)).astype(np.float32)
+    unit: Vectors = (raw / np.linalg.norm(raw, axis=1, keepdims=True)).astype(np.float32)
+    return unit
 
 
 def _facts(height: int) -> Any:
