@@ -85,6 +85,8 @@ def _is_pinned(question: Question, header: Header) -> bool:
     """Return whether a header names a status, a period, a year or a number of the question, or a range around it."""
     if any(header.facets.get(facet, frozenset()) & values for facet, values in question.facets.items()):
         return True
+    if not header.months.isdisjoint(question.words):
+        return True
     numbers = [*question.numbers, *(Number(float(year)) for year in question.years)]
     return any(can_mean(number, found, nouns) for found, nouns in header.ranges for number in numbers)
 
