@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
-from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, Header, innermost_header
+from taxkg_assets.retrieval.tables.table_headers import HEADER_END, SEPARATOR, Header, innermost_header
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, read_table_question
 from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Number, can_mean
@@ -45,7 +45,7 @@ def _list_others(match: CellMatch) -> Iterator[str]:
     named = match.row_path.split(SEPARATOR)
     for column, text in match.row:
         if column and text and text not in named and text not in match.value and column != match.col_path:
-            yield f"{innermost_header(column).rstrip(': ')}: {text}"
+            yield f"{innermost_header(column).rstrip(HEADER_END)}: {text}"
 
 
 def find_aptness_signals(

@@ -219,7 +219,7 @@ class TableEntry:
         if key not in self._row_headers:
             header = read_row_header(cell, self.by_row[cell["row_ix"]])
             if period := self._periods.get(cell["row_path"]):
-                header = replace(header, words=header.words | period, months=header.months | period)
+                header = replace(header, words=header.words | period, months=header.months | period, ranges=())
             self._row_headers[key] = header
         return self._row_headers[key]
 
