@@ -27,7 +27,7 @@ def _read_object(value: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as broken:
-        raise ValueError(f"the value is not JSON ({broken})") from broken
+        raise ValueError(f"the value is not valid JSON ({broken})") from broken
 
 
 def _read_environment() -> dict[str, str]:

@@ -254,7 +254,7 @@ def find_steps(systems: Collection[str]) -> list[Step]:
     parts = [
         Step("vector retriever", "bm25", "hybrid"),
         Step("lexical retriever", "dense", "hybrid"),
-        Step("all that follows the retrievers", "hybrid", whole),
+        Step("everything after the retrievers", "hybrid", whole),
         *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT if name in systems),
     ]
     ran = [step for step in OPTIONAL if {step.system_without, step.system_with} <= set(systems)]

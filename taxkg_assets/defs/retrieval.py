@@ -208,8 +208,8 @@ def build_index_version(
     )
     if rows.is_empty():
         raise NothingToSearchError(
-            "No document has a passage to search, so no index is built, and the current release stays. `taxkg status` "
-            "names the reason and the remedy of each document that was refused: correct one, and build again."
+            "No document has a passage to search, so no index was built, and the current release stays. `taxkg status` "
+            "lists each refused document with its reason and remedy. Correct one of them, and build again."
         )
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)

@@ -351,7 +351,7 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
         if not row.document_id or row.document_id == revision or row.revision.startswith(revision):
             return row
     raise FilterError(
-        f"{rows[0].form} has no revision {revision!r} with this field. Revisions: {list_names(_revisions(rows))}."
+        f"No revision {revision!r} of {rows[0].form} has this field. Revisions with it: {list_names(_revisions(rows))}."
     )
 
 

@@ -91,7 +91,7 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[BoxRow]:
         if len(words) == 2:
             return find_box(released, *words)
         known = list_names(registry["form"].unique().sort(), wanted=name)
-        raise BoxNotFoundError(f"The release has no box named {name!r}. Forms with boxes: {known}.")
+        raise BoxNotFoundError(f"The release has no box {name!r}. Forms with boxes: {known}.")
     number = words[-1].lower()
     if len(words) == 2 and set(rows["box_key"]) == {f"box_{number}"} and rows["form"].n_unique() == 1:
         rows = Registry.cast(match_key(registry.filter(pl.col("form") == rows["form"][0]), number))

@@ -121,8 +121,8 @@ def build(
             raise SelectionError(f"No asset named {', '.join(unknown)}. Assets: {', '.join(PIPELINE)}.")
         if missing := sorted(name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)):
             raise SelectionError(
-                f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.uri}. "
-                "Run `taxkg build` first, or select those too."
+                f"{', '.join(select)} cannot be built alone: {store.uri} does not have {', '.join(missing)} yet. "
+                "Run `taxkg build` first, or select these tables as well."
             )
         given = Home(home=str(store.home))
         _check_machine(given)
@@ -133,7 +133,13 @@ def build(
         if not manifest.files:
             looked = ", ".join(manifest.roots)
             raise MissingSourceError(
-                " ".join([f"No .pdf or .txt document in {looked}: add one, or name another --corpus.", *skipped])
+                " ".join(
+                    [
+                        f"There is no .pdf or .txt document in {looked}. Add one, or give another folder "
+                        "with --corpus.",
+                        *skipped,
+                    ]
+                )
             )
         if retry:
             clear_quarantine(store)

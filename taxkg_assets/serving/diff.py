@@ -116,13 +116,13 @@ def resolve_revision_pair(
             raise RevisionNotFoundError(f"{same}. Name two of these: {others}.")
         return before, after
     listed = "; ".join(f"{product}: {_revisions_of(documents, product)}" for product in products)
-    wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions"
+    wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions to compare"
     if found:
         raise RevisionNotFoundError(
             f"{name!r} matches several documents: {', '.join(products)}. Use one of these names."
         )
-    remedy = "" if older else " A comparison needs two: fetch another one, for example `taxkg fetch NAME --year YEAR`."
-    raise RevisionNotFoundError(f"{name!r} has no document {wanted}. Revisions: {listed}.{remedy}")
+    remedy = "" if older else " Fetch another revision, for example with `taxkg fetch NAME --year YEAR`."
+    raise RevisionNotFoundError(f"There is no document of {name!r} {wanted}. Revisions: {listed}.{remedy}")
 
 
 def _find_products(documents: pl.DataFrame, name: str) -> list[str]:

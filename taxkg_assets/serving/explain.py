@@ -86,8 +86,8 @@ def _find_node(name: str, nodes: pl.DataFrame, *, released: Released) -> str:
     boxes = find_boxes(name, registry, documents=documents)
     if boxes.is_empty():
         raise NodeNotFoundError(
-            f"The release has no node and no box named {name!r}. Nodes are named as in the table `nodes`: by document "
-            "id, by `node_id` (`taxkg search --json` prints it), or `DOCUMENT#face-box_1a` for a box on a form."
+            f"The release has no node or box {name!r}. Give a form and a box (`1099-DIV 1a`), a document id, or a "
+            "`node_id` as `taxkg search --json` prints it."
         )
     forms = boxes["form"].unique().sort()
     if len(forms) > 1:

@@ -231,7 +231,7 @@ def _document(released: Released, document: str, *, page: int | None = None) -> 
         known = list_names(documents["document_id"], wanted=document)
         raise PageNotFoundError(f"The release has no document {document!r}. Documents: {known}.")
     if page is not None and not 1 <= page <= rows[0]["page_count"]:
-        raise PageNotFoundError(f"{document} has no page {page}: its pages are 1 to {rows[0]['page_count']}.")
+        raise PageNotFoundError(f"{document} has no page {page}. Its pages are 1 to {rows[0]['page_count']}.")
     return rows[0]
 
 

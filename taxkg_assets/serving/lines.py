@@ -69,8 +69,8 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
         if outside := find_outside_lines(released, absent):
             return [read_outside_line(released, choose_outside_line(outside))]
         raise LineNotFoundError(
-            f"The library does not contain {', '.join(name for name, _ in absent)}, and its documents explain no line "
-            f"{query!r}, nor state where its amount comes from or goes."
+            f"The library does not contain {', '.join(name for name, _ in absent)}, and no document in it explains "
+            f"{query!r}. Fetch the form and build, or ask about another line."
         )
     match = _KEY.match(rest)
     mine = lines.filter(pl.col("form") == form)
@@ -103,7 +103,7 @@ def choose_outside_line(lines: Sequence[OutsideLine]) -> OutsideLine:
     if len(lines) == 1:
         return lines[0]
     several = ", ".join(line.form for line in lines)
-    raise SeveralFormsError(f"Several forms have such a line: {several}. Name one of them.")
+    raise SeveralFormsError(f"Several forms have this line: {several}. Name one of them.")
 
 
 def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[LineRow]:
@@ -126,12 +126,15 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
     if not form:
         absent = ", ".join(name for name, _ in name_forms(released, query))
         raise LineNotFoundError(
-            f"The library does not contain {absent}, but its documents explain single lines: look one up with `taxkg "
+            f"The library does not contain {absent}. Other documents explain some of its lines: look up one "
+            "with `taxkg "
             "line FORM KEY`."
         )
     rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
     if rest and (revision or not _REVISION.match(rest)):
-        raise LineNotFoundError(f"{rest!r} is not part of the name {form}. Choose a revision with `--revision`.")
+        raise LineNotFoundError(
+            f"{rest!r} does not belong to the name of the form {form}. To choose a revision, use `--revision`."
+        )
     revision = revision or rest
     mine = lines.filter(pl.col("form") == form).join(
         released.table("documents").select("document_id", "is_draft"), on="document_id"

@@ -43,11 +43,11 @@ CODES = {
 """Code of each status; it does not change between versions."""
 
 MEANINGS = {
-    401: "The server has a key and the request does not.",
+    401: "The server requires a key, and the request has none or a wrong one.",
     403: "The request comes from a web page of another origin.",
     408: "The body did not arrive in time.",
     413: "The body is too long.",
-    421: "The server does not answer to this host name.",
+    421: "The host name is not in TAXKG_API_HOSTS.",
     422: "A parameter is missing or outside its limits.",
     503: "Too many requests are waiting, or the home cannot be read now.",
 }
@@ -115,10 +115,10 @@ def describe_unknown(error: StarletteHTTPException, *, method: str, path: str) -
         One sentence.
     """
     if error.detail == "Not Found":
-        return f"There is no {path}. The calls are described at /docs and in /openapi.json."
+        return f"The path {path} does not exist. See /docs or /openapi.json for all calls."
     if error.detail == "Method Not Allowed":
         allowed = (error.headers or {}).get("Allow", "")
-        return f"{path} does not take {method}" + (f": use {allowed}." if allowed else ". See /docs.")
+        return f"{path} does not accept {method}" + (f": use {allowed}." if allowed else ". See /docs.")
     return str(error.detail)
 
 

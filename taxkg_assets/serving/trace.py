@@ -94,7 +94,7 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
         lines = find_lines(released, [query])
     except FormNotFoundError:
         raise LineNotFoundError(
-            f"The library has no form for {query!r}. Put the form and its instructions in a folder and run "
+            f"The library has no form for {query!r}. Put the form and its instructions into a folder, and run "
             "`taxkg build --corpus FOLDER`."
         ) from None
     except SeveralFormsError:
@@ -126,9 +126,7 @@ def _find_outside(flows: pl.DataFrame, query: str, released: Released) -> Trace 
         return None
     line = choose_outside_line(lines)
     if len(line.parts) > 1 and not line.queried:
-        raise LineNotFoundError(
-            f"Several parts of {line.form} have such a line. Name the part: {', '.join(line.parts)}."
-        )
+        raise LineNotFoundError(f"Several parts of {line.form} have this line. Name the part: {', '.join(line.parts)}.")
     return Trace(
         document_id="", form=line.form, revision="", part=line.part, key=line.key, label="", into=[], out_of=[]
     )
@@ -185,7 +183,7 @@ def _choose_revision(lines: Sequence[LineRow], revision: str) -> Trace:
             same = {name: getattr(line, name) for name in ("document_id", "form", "revision", "part", "key", "label")}
             return Trace(**same, into=[], out_of=[])
     known = ", ".join(dict.fromkeys(line.revision for line in lines))
-    raise LineNotFoundError(f"{lines[0].form} has no revision {revision!r} with this line. Revisions: {known}.")
+    raise LineNotFoundError(f"No revision {revision!r} of {lines[0].form} has this line. Revisions with it: {known}.")
 
 
 def draw(traced: Trace) -> str:

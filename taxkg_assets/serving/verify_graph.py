@@ -151,9 +151,11 @@ class GraphChecker:
         keys = frozenset({claimed.key, *claimed.neighbors, *operands, *_name_ends(claimed)})
         is_printed = agrees(claimed, row, lines=lines)
         if is_printed and not claimed.is_negative:
-            reason = "The form computes the line so."
+            reason = "The form computes the line in this way."
         else:
-            how = "The form does compute the line so" if is_printed else "The form computes the line otherwise"
+            how = (
+                "The form does compute the line in this way" if is_printed else "The form computes the line differently"
+            )
             reason = f"{how}: {row['evidence'].rstrip('.')}."
         labels = self._read_labels(row["document_id"], [claimed.key, *row["operands"]])
         return _Answer(passage, is_printed != claimed.is_negative, reason, keys, labels, has_floor=bool(row["bound"]))
@@ -193,7 +195,7 @@ class GraphChecker:
         other = None if claimed.is_negative else find_other_flow(claimed, printed)
         if other is None or (passage := self._find_flow_passage(other[0])) is None:
             return None
-        reason = f"The form carries the amount otherwise: {_shorten(other[0]['evidence'])}."
+        reason = f"The form carries the amount to another place: {_shorten(other[0]['evidence'])}."
         return _Answer(passage, False, reason, keys, difference=other[1])
 
     def _read_flows(self, document_ids: Collection[str]) -> list[FlowRecord]:

@@ -84,8 +84,8 @@ class EncoderTrainer:
             weight.requires_grad = int(layer[1]) >= frozen if layer else "embeddings." not in name
         if not any(weight.requires_grad for weight in weights.values()):
             raise ValueError(
-                "The model has no layers that can be trained: it consists of embeddings, which stay frozen. "
-                "Choose a deeper model with TAXKG_MODEL."
+                "The model has no layers to train: it consists of embeddings only, and these stay frozen. "
+                "Set TAXKG_MODEL to a model with more layers."
             )
 
     def encode(self, texts: Sequence[str], is_query: bool) -> Vectors:

@@ -172,7 +172,7 @@ def _named_shortage() -> Iterator[None]:
         yield
     except torch.OutOfMemoryError as full:
         raise ValueError(
-            "The GPU's memory ran out in training. Free it, or set TAXKG_DEVICE=cpu, and run `taxkg train` again."
+            "Training ran out of GPU memory. Free GPU memory or set TAXKG_DEVICE=cpu, then run `taxkg train` again."
         ) from full
 
 

@@ -102,7 +102,7 @@ def test_equal_texts_are_said_to_be_equal() -> None:
     found = report(before, after)
     assert "No change" in render_change_page(found)
     assert "No change" in render_change_markdown(found)
-    assert found.notes == ("Both files are builds of one revision: what differs is a correction, not a new revision.",)
+    assert found.notes == ("Both files are the same revision: differences are corrections, not a new revision.",)
 
 
 def test_a_draft_is_called_one() -> None:

@@ -177,6 +177,6 @@ def test_a_run_covers_only_outdated_documents(sample_home: Path, tmp_path: Path)
 def test_an_empty_or_absent_folder_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     folder.mkdir()
-    with pytest.raises(MissingSourceError, match=r"No .pdf or .txt document in .*corpus"):
+    with pytest.raises(MissingSourceError, match=r"There is no .pdf or .txt document in .*corpus"):
         build(str(tmp_path / "home"), roots=[folder])
     assert run_here("build", "--corpus", str(tmp_path / "absent"), "--home", str(tmp_path / "x")).returncode == 2

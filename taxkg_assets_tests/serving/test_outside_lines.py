@@ -167,7 +167,7 @@ def test_a_line_that_is_only_explained_is_not_said_to_have_flows() -> None:
     print_trace(trace(released, ["2070", "4"]), out=out)
     assert "prints 2070 line 4." in out.export_text()
     print_trace(trace(released, ["Schedule", "B", "8"]), out=out)
-    assert "but its documents state where" in out.export_text()
+    assert "but other documents state where" in out.export_text()
 
 
 @pytest.mark.parametrize(

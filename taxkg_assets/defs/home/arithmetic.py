@@ -62,7 +62,7 @@ def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
         raise ModelError(
             f"TAXKG_DEVICE=cuda: the GPU cannot be used ({copied}). Free the GPU, or set TAXKG_DEVICE=cpu."
         )
-    _log.warning("The GPU cannot be used (%s): the CPU is used instead, in the same precision.", copied)
+    _log.warning("The GPU cannot be used (%s). The CPU is used instead, in the same precision.", copied)
     return None
 
 

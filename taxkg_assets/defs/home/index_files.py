@@ -378,8 +378,10 @@ def _open_folder(store: Store, name: str) -> Path:
     wrong = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
     if wrong:
         copied = not isinstance(store.storage, LocalStorage)
-        remedy = "delete this folder, it is copied again" if copied else "delete it and run `taxkg build`"
-        raise IndexFilesError(f"{folder} is damaged ({', '.join(wrong)}): {remedy}.")
+        remedy = "to have it copied again" if copied else "and run `taxkg build`"
+        raise IndexFilesError(
+            f"The index folder {folder} is damaged ({', '.join(wrong)}). Delete this folder {remedy}."
+        )
     return folder
 
 

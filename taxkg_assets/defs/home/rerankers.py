@@ -53,7 +53,7 @@ def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranke
     if scorer is not None:
         return _with_weight(row, scorer)
     _log.warning(
-        "The reranker has no export, so it runs with PyTorch, which is slower: %s",
+        "The reranker runs with PyTorch, which is slower, because it has no ONNX export: %s",
         why_not_exported(home.store, reranker_export(row)),
     )
     return _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))

@@ -292,8 +292,9 @@ class Store(StoredTables):
         state = self.state(name)
         if state is None:
             raise TableNotFoundError(
-                f"Table {name} was deleted from {self.uri} while it was written. Run the build again, and do not "
-                "change a home while it is built."
+                f"Another program deleted the table {name} in {self.uri} during the build. Run the build "
+                "again, and do not "
+                "change a home while a build runs."
             )
         return state
 

@@ -332,8 +332,9 @@ def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:
     for row, job in zip(lost, jobs, strict=True):
         if not _is_same(row, job):
             raise LookupError(
-                f"{row['document_id']}: its cached tables were deleted, and the file or the code has changed since "
-                "it was admitted. Materialize `documents` for it first (or run `taxkg build`)."
+                f"The cached tables of {row['document_id']} were deleted, and its file or the code has "
+                "changed since they "
+                "were made. Run `taxkg build`, or materialize `documents` for it first."
             )
     for outcome in _read(home, jobs, looks=looks):
         if not outcome.is_read:

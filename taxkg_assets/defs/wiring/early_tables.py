@@ -88,7 +88,7 @@ def wait_until_prepared(name: str) -> None:
     run = find_run()
     preparation = run.preparations.get(name) if run is not None else None
     if preparation is not None and not preparation.cancel() and (failed := preparation.exception()) is not None:
-        _LOG.warning("The background preparation of %s failed, so its step does the work: %s", name, failed)
+        _LOG.warning("Preparing %s in the background failed, so its own step builds it: %s", name, failed)
 
 
 def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:

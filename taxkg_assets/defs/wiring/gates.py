@@ -63,11 +63,11 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
         if record is None:
             reason = "has not been run"
         elif record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
-            reason = "is planned in a run that has not reached it"
+            reason = "is waiting in a run"
         elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
             reason = "has failed"
         elif stored is not None and _evaluated_at(record) < stored.storage_id:
-            reason = "is older than the table"
+            reason = "ran before the table changed"
         elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
             reason = f"checked another version of {', '.join(others)}"
         else:

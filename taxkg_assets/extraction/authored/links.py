@@ -94,10 +94,10 @@ def _find_fault(area: LinkArea, places: Mapping[str, NamedPlace]) -> str:
     if area.url:
         if len(area.url) > load_navigation().limits.url_chars:
             return "Links with very long addresses were left out."
-        return "" if is_address(area.url) else "Links that open no page of the web were left out."
+        return "" if is_address(area.url) else "Links that open something other than a web page were left out."
     if area.name and area.name not in places:
-        return "Links to names that the file does not hold were left out."
-    return "" if area.name or area.place is not None else "Links that lead nowhere were left out."
+        return "Links to named destinations that the file lacks were left out."
+    return "" if area.name or area.place is not None else "Links without a target were left out."
 
 
 def is_address(url: str) -> bool:

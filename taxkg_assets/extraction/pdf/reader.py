@@ -83,16 +83,14 @@ def read_source(
         )
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
-            raise StageError(
-                "open", "No page has text, only images.", "Run OCR on the file and add the recognized file."
-            )
-        raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
+            raise StageError("open", "No page has text, only images.", "Run OCR on the file, and add the result.")
+        raise StageError("open", "All pages are blank.", _REDOWNLOAD)
     hidden += find_printed_injections([(page.page, page.spans) for page in pages])
     rows = find_rows(sorted(hidden, key=lambda row: row.page))
     warnings += _hidden_warnings(rows)
     image_only = Source(document_id, pages).image_only_pages
     if image_only:
-        warnings.append(f"Page(s) {_listed(image_only)} hold only images; their text needs OCR.")
+        warnings.append(f"Page(s) {_listed(image_only)} contain only images; run OCR to read their text.")
     return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 

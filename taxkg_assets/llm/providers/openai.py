@@ -56,7 +56,7 @@ class OpenAIProvider:
         self._key = key.strip()
         if not self._key.isprintable() or not self._key.isascii():
             raise AccessError(
-                "TAXKG_LLM_KEY contains characters that an HTTP header cannot contain: set it to the key only."
+                "TAXKG_LLM_KEY contains characters that are not allowed in an HTTP header. Set it to the key only."
             )
         # Azure takes the key under a name of its own.
         is_azure = self._url.host.endswith(".azure.com")
@@ -98,7 +98,7 @@ class OpenAIProvider:
 
     def _post(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         """Return status, text and seconds to wait; a response slower than the limit is an outage."""
-        late = f"no whole answer from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
+        late = f"no complete response from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
         try:
             return call_with_timeout(self._seconds, lambda: self._exchange(body))
         except (TimeoutError, httpx.TimeoutException) as error:
@@ -115,7 +115,7 @@ class OpenAIProvider:
                 parts.append(part)
                 size += len(part)
                 if size > _LONGEST_ANSWER:
-                    raise OutageError(f"an answer from {self._shown} is longer than {_LONGEST_ANSWER} bytes")
+                    raise OutageError(f"the response of {self._shown} is longer than {_LONGEST_ANSWER} bytes")
                 if time.monotonic() > deadline:
                     raise TimeoutError
             text = b"".join(parts).decode("utf8", errors="replace")
@@ -215,7 +215,7 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
     if status == 429:
         raise ThrottledError(f"{model}: too many requests: {_message(text)}", wait_seconds=wait)
     if status >= 500 or status == 408:
-        raise OutageError(f"{model}: the endpoint failed with status {status}: {_message(text)}", wait_seconds=wait)
+        raise OutageError(f"{model}: the server failed with status {status}: {_message(text)}", wait_seconds=wait)
     if status in (401, 403):
         remedy = "Check TAXKG_LLM_KEY and TAXKG_LLM_URL."
         raise AccessError(f"{model}: no access (status {status}): {_message(text)} {remedy}")
@@ -223,7 +223,7 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
         remedy = "Check TAXKG_LLM_MODEL and TAXKG_LLM_URL."
         raise AccessError(f"{model}: not found (status 404): {_message(text)} {remedy}")
     if status >= 300:
-        raise AccessError(f"{model}: the endpoint refuses the request (status {status}): {_message(text)}")
+        raise AccessError(f"{model}: the server rejected the request (status {status}): {_message(text)}")
     try:
         parsed = json.loads(text)
         choice, usage = parsed["choices"][0], parsed.get("usage")

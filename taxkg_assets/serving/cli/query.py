@@ -121,7 +121,7 @@ def ask(
 
     check_question(question, queries, output)
     if queries is not None and (form or year is not None or document):
-        raise typer.BadParameter("--form, --year and --document narrow one question; they do not go with --queries.")
+        raise typer.BadParameter("--form, --year and --document cannot be combined with --queries.")
     released, settings = open_release(home_of(home)), Settings()
     filters: dict[str, Any] = {"form": form or None, "year": year, "document": document or None}
     check_filters(released, **filters)
