@@ -169,7 +169,8 @@ def build_runs_on_index(
     """Rank the evaluation questions with each system on the built, not yet released index: one row per result."""
     opened = [encoder, *([base.encoder] if base is not None else [])]
     encoders = [
-        RememberingEncoder(one, questions.read(one.model_hash), questions.read_tokens(one.model_hash)) for one in opened
+        RememberingEncoder(wrapped, questions.read(wrapped.model_hash), questions.read_tokens(wrapped.model_hash))
+        for wrapped in opened
     ]
     path = index["path"].item()
     searcher = Searcher(
@@ -185,9 +186,9 @@ def build_runs_on_index(
         base_searcher = replace(base, encoder=encoders[1])
         before = open_base_systems(searcher, settings, base=base_searcher, token_cache=TokenCache(store))
     runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, left_out=LEFT_OUT)
-    for one in encoders:
-        questions.keep(one.model_hash, one.questions)
-        questions.keep_tokens(one.model_hash, one.question_tokens)
+    for remembering in encoders:
+        questions.keep(remembering.model_hash, remembering.questions)
+        questions.keep_tokens(remembering.model_hash, remembering.question_tokens)
     return runs
 
 

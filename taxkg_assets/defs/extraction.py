@@ -101,8 +101,8 @@ for _table in READ_TABLES:
 
 @dg.multi_asset(
     name="extraction",
-    outs={one.name: dg.AssetOut(**one.arguments) for one in READ_TABLES},
-    internal_asset_deps={one.name: {dg.AssetKey(n) for n in one.made_from} for one in READ_TABLES},
+    outs={spec.name: dg.AssetOut(**spec.arguments) for spec in READ_TABLES},
+    internal_asset_deps={spec.name: {dg.AssetKey(n) for n in spec.made_from} for spec in READ_TABLES},
     partitions_def=DOCUMENT_PARTITIONS,
     backfill_policy=dg.BackfillPolicy.single_run(),
     required_resource_keys={"home"},
@@ -117,9 +117,9 @@ def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[Document
     intake = admit_documents(home, context.partition_keys)
     yield dg.Output(DocumentBatches([intake.documents]), "documents")
     yield dg.Output(DocumentBatches([intake.quarantine]), "quarantine")
-    for one in READ_TABLES:
-        if one.name in PER_DOCUMENT:
-            yield dg.Output(DocumentBatches(publish(home, one.name, context.partition_keys)), one.name)
+    for spec in READ_TABLES:
+        if spec.name in PER_DOCUMENT:
+            yield dg.Output(DocumentBatches(publish(home, spec.name, context.partition_keys)), spec.name)
 
 
 # To estimate the calls of a model, make the table separately.

@@ -116,11 +116,11 @@ def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
     clauses = [
         (start, Clause(masked[start:stop], words.between(start, stop))) for start, stop in split_clauses(masked, words)
     ]
-    start, clause = next(((low, each) for low, each in reversed(clauses) if low <= end.start()), clauses[-1])
+    start, clause = next(((low, clause) for low, clause in reversed(clauses) if low <= end.start()), clauses[-1])
     if clause.verb != "move" or start + clause.at > end.start():
         return False, None
     found = find_roles(clause.text, places, clause.words)
-    named = [each.place for each in found if each.role in ("source", "amount")]
+    named = [found_place.place for found_place in found if found_place.role in ("source", "amount")]
     if len(named) == 1 == len(found):
         return True, named[0]
     means = (
@@ -156,9 +156,9 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
     places = find_places(first)
     forms = find_filed_forms(first)[0] or forms
     found: list[FlowStatement] = []
-    for each in find_roles(mask(first, places), places):
-        is_first = not found and not each.role and _ALONE.match(each.left)
-        place = each.place if each.place.forms else replace(each.place, forms=forms)
-        if place.forms and (is_first or each.role in ("source", "aside", "amount")):
+    for found_place in find_roles(mask(first, places), places):
+        is_first = not found and not found_place.role and _ALONE.match(found_place.left)
+        place = found_place.place if found_place.place.forms else replace(found_place.place, forms=forms)
+        if place.forms and (is_first or found_place.role in ("source", "aside", "amount")):
             found.append(FlowStatement("from_form", place, None, 0, end, "list_item"))
     return found

@@ -107,19 +107,21 @@ def read_passages(
         if own is not None and under == "boxes":
             own = replace(own, code=read_code(row["text"]))
         before.amounts[row["document_id"]].add(row["text"])
-        before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
+        before.placed += [(row, about, amount) for amount in read_placed_amounts(row["text"])]
         listed = _list_heading_keys(row["key"] or "") if own is not None and own.key == row["key"] else []
         label = own.line["label"] if own is not None and own.line else ""
         topic = f"{heading} {label}" if own is not None else ""
         read = _read_passage(row, before, under=under if own is not None else "", topic=topic)
-        for statement in (part for each in read for part in (_spread(each, listed, about.form) if listed else [each])):
+        for statement in (
+            part for stated in read for part in (_spread(stated, listed, about.form) if listed else [stated])
+        ):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
             statement = _place_on_return(statement, row["text"], papers[row["document_id"]]["form"])
             if under not in ("boxes", "given"):
                 statement = _place_on_form_of_lead_in(statement, before)
             if not about.form or known.has_only_lines(about.form):
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
-            if not about.form and any(each and not each.forms for each in (statement.source, statement.target)):
+            if not about.form and any(place and not place.forms for place in (statement.source, statement.target)):
                 continue
             if statement.rule_id.startswith("clause") and not _has_ends(statement, own, about, known, under=under):
                 continue
@@ -183,33 +185,33 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
 def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[FlowStatement]:
     """Read a passage, with what the passages before it under the same heading introduce."""
     statements = read_passage(row["text"], under="" if under == "given" else under)
-    known = {list_ends(each) for each in statements}
+    known = {list_ends(statement) for statement in statements}
     is_same = before.anchor_id == row["anchor_id"]
     is_listed = _LISTED.match(row["text"]) is not None
     if is_listed or not is_same:
         before.said = Said()
     clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
-    statements += [each for each in clauses if list_ends(each) not in known]
+    statements += [statement for statement in clauses if list_ends(statement) not in known]
     if not is_listed and (not is_same or introduces_list(row["text"])):
         is_amount = under == "lines" and not _QUESTION.match(row["heading"] or "")
         before.has_sources = is_amount and introduces_sources(row["text"], key=row["key"] or "")
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
     elif is_same and before.has_sources and under == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)
-        statements += [each for each in items if list_ends(each) not in known]
+        statements += [item for item in items if list_ends(item) not in known]
     if not is_listed:
         before.has_targets, before.lead_in = read_lead_in(row["text"], under=under)
     elif is_same and before.has_targets:
         items = read_item(row["text"], source=before.lead_in)
-        statements += [each for each in items if list_ends(each) not in known]
+        statements += [item for item in items if list_ends(item) not in known]
     if not is_same:
         before.anchor_id, before.column_forms, before.boxes = row["anchor_id"], (), {}
     if "box" in row["text"]:
-        boxes = [each for each in find_places(row["text"]) if each.kind == "box" and each.forms]
-        before.boxes |= {key: each.forms for each in boxes for key in each.keys}
+        boxes = [place for place in find_places(row["text"]) if place.kind == "box" and place.forms]
+        before.boxes |= {key: box.forms for box in boxes for key in box.keys}
     placed = []
-    whole = [each for each in statements if names_whole(each, row["text"])]
-    for statement in (part for each in whole for part in pair_in_turn(each, row["text"])):
+    whole = [stated for stated in statements if names_whole(stated, row["text"])]
+    for statement in (part for stated in whole for part in pair_in_turn(stated, row["text"])):
         target = statement.target
         if target is not None and target.kind == "column":
             before.column_forms = target.forms or before.column_forms
@@ -224,10 +226,10 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
     if statement.rule_id == WITHIN:
         return own is not None and bool(own.form)
     if any(
-        each is not None and each.kind == "box" and _has_lines_only(each, known, about) for each in (source, target)
+        place is not None and place.kind == "box" and _has_lines_only(place, known, about) for place in (source, target)
     ):
         return False
-    if any(each is not None and _is_no_line(each, known, about) for each in (source, target)):
+    if any(place is not None and _is_no_line(place, known, about) for place in (source, target)):
         return False
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
@@ -238,15 +240,15 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
     if source.kind == "column":
         return False
     has_boxes = under == "boxes" or not known.has_only_lines(about.form)
-    is_lost = any(each.kind == "box" and not each.forms for each in (source, target))
+    is_lost = any(place.kind == "box" and not place.forms for place in (source, target))
     return bool(about.form or (source.forms and target.forms)) and not (is_lost and not has_boxes)
 
 
 def _has_lines_only(place: Place, known: Lines, about: About) -> bool:
     """Decide whether a form of a place numbers lines only: `box 4 on your Form 2040` is in another box."""
-    forms = [known.name_form(each, about) for each in place.forms]
-    is_schedule = any(each.startswith("Schedule") and not each.startswith("Schedule K-") for each in forms)
-    return is_schedule or any(known.has_only_lines(each) for each in forms)
+    forms = [known.name_form(form, about) for form in place.forms]
+    is_schedule = any(form.startswith("Schedule") and not form.startswith("Schedule K-") for form in forms)
+    return is_schedule or any(known.has_only_lines(form) for form in forms)
 
 
 def _is_no_line(place: Place, known: Lines, about: About) -> bool:
@@ -270,7 +272,7 @@ def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
 
 def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
     """Return where a statement of a passage is printed."""
-    piece = next(each for each in reversed(row["pieces"]) if each["start"] <= statement.start)
+    piece = next(line for line in reversed(row["pieces"]) if line["start"] <= statement.start)
     return {
         "document_id": row["document_id"],
         "page": piece["page"],
@@ -290,7 +292,7 @@ def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[Fl
     ends = (statement.source, statement.target)
     if None not in ends:
         yield statement
-    named = next((each for each in ends if each is not None), None)
+    named = next((end for end in ends if end is not None), None)
     if None not in ends or named is None or len(named.keys) != len(keys):
         return
     for key, own in zip(named.keys, keys, strict=True):

@@ -107,8 +107,8 @@ def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
     """
     breaks = {0}
     last = -1
-    asides = [each.span() for each in _ASIDE_CONDITION.finditer(words.tags)]
-    asides += [each.span() for each in _ORDER_ASIDE.finditer(words.tags)]
+    asides = [aside.span() for aside in _ASIDE_CONDITION.finditer(words.tags)]
+    asides += [aside.span() for aside in _ORDER_ASIDE.finditer(words.tags)]
     for match in _PREDICATE.finditer(words.tags):
         at = match.start()
         if any(low <= at < high for low, high in asides):
@@ -216,7 +216,9 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
 
 def _is_to_complete(tags: str, lemmas: tuple[str, ...], at: int) -> bool:
     """Decide whether an amount is used on a line: `Use the amount on Form 2889, line 4, to complete line 9`."""
-    end = next((each for each in range(at, len(lemmas)) if lemmas[each] == "complete" and tags[each] == "i"), len(tags))
+    end = next(
+        (index for index in range(at, len(lemmas)) if lemmas[index] == "complete" and tags[index] == "i"), len(tags)
+    )
     if tags[end + 1 : end + 2] != "P" and lemmas[end + 1 : end + 3] != ("this", "line"):
         return False
     used = _USED.match(tags, at + 1, end)

@@ -80,7 +80,7 @@ class _Item:
 
     def _read_aside(self, words: str) -> None:
         """Read the box that a heading names in parentheses: `Harbor dues (box 3)`."""
-        boxes = [each for each in find_places(_cut(words)) if not each.forms and each.keys] if "(" in words else []
+        boxes = [place for place in find_places(_cut(words)) if not place.forms and place.keys] if "(" in words else []
         self.is_known = bool(boxes)
         if boxes:
             self.keys, self.kind, self.code = boxes[0].keys, boxes[0].kind, boxes[0].code
@@ -173,7 +173,7 @@ def _find_form(row: Row) -> str:
 
 def _continues(row: Row, last: Row) -> bool:
     """Decide whether a table continues the last one, with the box that was named there."""
-    title, last_title = (_CONTINUED.sub("", each["title"]) for each in (row, last))
+    title, last_title = (_CONTINUED.sub("", table["title"]) for table in (row, last))
     if _find_form(row) != _find_form(last) or title not in ("", last_title):
         return False
     is_own = row["anchor_id"] == last["anchor_id"]
@@ -205,7 +205,7 @@ def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator
         if source is None or any(load_flows().table_bars.matches(words) for words in (path[-1], cell["text"])):
             continue
         stated = _quote(row, cell, rule_id="table_target")
-        for target in (each for each in find_places(_cut(cell["text"])) if each.forms):
+        for target in (place for place in find_places(_cut(cell["text"])) if place.forms):
             for start in _find_ends(source, about, known, path[-1]):
                 for end in _find_ends(target, about, known, path[-1], other_form=start.form):
                     yield make_row("flows_to", start, end, stated)
@@ -261,7 +261,7 @@ def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[di
 def _list_whole(text: str) -> list[Place]:
     """List the places of a cell; none where amounts are added, or where the form of one of them is not named."""
     places = find_places(text)
-    is_whole = all(each.forms for each in places) and not load_flows().table_sums.matches(text)
+    is_whole = all(place.forms for place in places) and not load_flows().table_sums.matches(text)
     return places if is_whole else []
 
 
@@ -281,10 +281,19 @@ def _read_steps(row: Row) -> Iterator[tuple[FlowStatement, Row, str]]:
     for cell in row["cells"]:
         if not _MOVES_ON.search(cell["text"]):
             continue
-        for each in read_clauses(cell["text"], under=""):
-            if each.source is not None and each.target is not None and each.source.forms and each.target.forms:
+        for statement in read_clauses(cell["text"], under=""):
+            if (
+                statement.source is not None
+                and statement.target is not None
+                and statement.source.forms
+                and statement.target.forms
+            ):
                 printed, at = _find_printed(row, "", cell["text"])
-                yield replace(each, start=at + each.start, end=at + each.end, rule_id="table_step"), cell, printed
+                yield (
+                    replace(statement, start=at + statement.start, end=at + statement.end, rule_id="table_step"),
+                    cell,
+                    printed,
+                )
 
 
 def _place_of(row: Row, cell: Row) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def names_topic(read: Clause, sources: list[Place], topic: frozenset[str] | None
     Returns:
         True where at least half of the words that name the amount are in the heading, or the heading has no words.
     """
-    if not sources or not all(each.forms for each in sources):
+    if not sources or not all(source.forms for source in sources):
         return False
     tags = read.words.tags
     subject = _IS_AMOUNT.match(tags) if read.verb in ("", "named") else None

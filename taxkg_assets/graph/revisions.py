@@ -191,7 +191,7 @@ def _is_gone(passage: Passage, *, own: ComparableDocument, other: ComparableDocu
 def _is_printed(words: Sequence[str], *, own: ComparableDocument, other: ComparableDocument, is_copied: bool) -> bool:
     """Return whether the other document prints a run of words at least as often; once is enough for a form's copies."""
     run = f" {' '.join(words)} "
-    counts = [(mine.count(run), theirs.count(run)) for mine, theirs in zip(own.streams, other.streams, strict=True)]
+    counts = [(stream.count(run), theirs.count(run)) for stream, theirs in zip(own.streams, other.streams, strict=True)]
     return any(theirs and (is_copied or theirs >= mine) for mine, theirs in counts)
 
 

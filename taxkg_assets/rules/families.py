@@ -23,7 +23,7 @@ _NEVER = r"[^\s\S]"
 """Pattern of a rule that is off, for the engines of Python and of polars."""
 _NEEDED = frozenset({"id", "pattern", "examples", "source"})
 """Keys of every rule."""
-_FIELDS = tuple(each.name for each in fields(Rule))
+_FIELDS = tuple(field.name for field in fields(Rule))
 _Rule = TypeVar("_Rule", bound=Rule, covariant=True)
 
 

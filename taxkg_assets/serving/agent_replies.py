@@ -198,12 +198,24 @@ def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
         **{name: getattr(row, name) for name in names},
         formula=write_formula(row.formula),
         comes_from=[
-            _flow(own, form=own.source_form, part=own.source_part, key=own.source_key, document=own.source_document_id)
-            for own in row.flows_in
+            _flow(
+                flow,
+                form=flow.source_form,
+                part=flow.source_part,
+                key=flow.source_key,
+                document=flow.source_document_id,
+            )
+            for flow in row.flows_in
         ],
         goes_to=[
-            _flow(own, form=own.target_form, part=own.target_part, key=own.target_key, document=own.target_document_id)
-            for own in row.flows_out
+            _flow(
+                flow,
+                form=flow.target_form,
+                part=flow.target_part,
+                key=flow.target_key,
+                document=flow.target_document_id,
+            )
+            for flow in row.flows_out
         ],
         texts=_instructions(row.explanations),
         rectangle=_corners(row.bbox) if row.bbox else [],

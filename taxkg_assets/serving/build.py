@@ -222,7 +222,7 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
 
 def made_with(select: Sequence[str]) -> set[str]:
     """Extend tables by those that the same Dagster steps produce."""
-    read = {one.name for one in READ_TABLES}
+    read = {spec.name for spec in READ_TABLES}
     return set(select) | (read if read & set(select) else set())
 
 

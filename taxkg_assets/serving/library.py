@@ -66,14 +66,14 @@ def describe_document(released: Released, document: str) -> DocumentDetail:
     parents = dict(headings.select("node_id", "parent_id").iter_rows())
     outline = [
         Heading(
-            node_id=own["node_id"],
-            text=own["text"],
-            level=_depth(own["node_id"], parents),
-            page=own["page"],
-            key=own["anchor_key"],
+            node_id=heading["node_id"],
+            text=heading["text"],
+            level=_depth(heading["node_id"], parents),
+            page=heading["page"],
+            key=heading["anchor_key"],
         )
-        for own in headings.iter_rows(named=True)
-        if "#face-" not in own["node_id"]
+        for heading in headings.iter_rows(named=True)
+        if "#face-" not in heading["node_id"]
     ]
     documents = released.table("documents")
     same = documents.filter(pl.col("irs_name") == row["irs_name"], pl.col("irs_name") != "")

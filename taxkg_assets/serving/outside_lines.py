@@ -125,7 +125,7 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
         The line without document, revision, label and fields.
     """
     explained = read_explanations(
-        {"": [(name, "same_field") for own in line.headings.values() for name in own]}, released
+        {"": [(name, "same_field") for heading in line.headings.values() for name in heading]}, released
     )
     return LineRow(
         document_id="",

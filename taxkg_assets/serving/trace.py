@@ -121,7 +121,7 @@ def _find_outside(flows: pl.DataFrame, query: str, released: Released) -> Trace 
         LineNotFoundError: Several forms, or several parts of the form, have such a line.
     """
     lines = find_outside_lines(released, name_forms(released, query))
-    ends = {own for end in ("source", "target") for own in flows.select(f"{end}_form", f"{end}_key").iter_rows()}
+    ends = {row for end in ("source", "target") for row in flows.select(f"{end}_form", f"{end}_key").iter_rows()}
     if not any((line.form, line.key) in ends for line in lines):
         return None
     line = choose_outside_line(lines)

@@ -99,7 +99,7 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
     rules = load_fetching()
     members = {str(family): list(found) for family, found in rules.families.items()}
     names = members.get(name.lower(), [name])
-    if wrong := [one for one in names if not one.isascii() or not one.replace("-", "").isalnum()]:
+    if wrong := [stem for stem in names if not stem.isascii() or not stem.replace("-", "").isalnum()]:
         raise FetchError(
             f"{wrong[0]!r} is not a valid IRS file name. Give a name like f1099div, or a family: {', '.join(members)}."
         )
@@ -107,10 +107,10 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
         raise FetchError(f"{odd[0]} is not a valid year. Give the year of a revision, like 2024.")
     paths = rules.paths
     if is_draft:
-        return [base_url.rstrip("/") + paths.draft.format(name=one) for one in names]
+        return [base_url.rstrip("/") + paths.draft.format(name=stem) for stem in names]
     if years:
-        return [base_url.rstrip("/") + paths.prior.format(name=one, year=year) for one in names for year in years]
-    return [base_url.rstrip("/") + paths.current.format(name=one) for one in names]
+        return [base_url.rstrip("/") + paths.prior.format(name=stem, year=year) for stem in names for year in years]
+    return [base_url.rstrip("/") + paths.current.format(name=stem) for stem in names]
 
 
 @dataclass

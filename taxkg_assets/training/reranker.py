@@ -136,10 +136,12 @@ def build_reranker(
 
 
 def _evaluate(candidate: Candidate, lists: Sequence[RankedList], context: RerankerTrainingContext) -> dict[str, Any]:
-    found = [candidate.score(one.query, one.passages) for one in lists]
+    found = [candidate.score(ranked.query, ranked.passages) for ranked in lists]
     weights = find_weights(lists, found)
-    own = [score_list(one, scores, weight=weights[one.family]) for one, scores in zip(lists, found, strict=True)]
-    base = [score_list(one, scores, weight=0.0) for one, scores in zip(lists, found, strict=True)]
+    own = [
+        score_list(ranked, scores, weight=weights[ranked.family]) for ranked, scores in zip(lists, found, strict=True)
+    ]
+    base = [score_list(ranked, scores, weight=0.0) for ranked, scores in zip(lists, found, strict=True)]
     gain = decide_promotion(base, own, interval=context.interval)
     return {
         "name": f"{candidate.kind}-{(candidate.sha256 or candidate.base)[:12]}",
@@ -165,10 +167,10 @@ def find_weights(lists: Sequence[RankedList], found: Sequence[Floats]) -> dict[s
         Weight by family, fitted on the other families; under "" the weight fitted on all.
     """
     tried = {
-        weight: np.array([score_list(one, s, weight=weight).ndcg for one, s in zip(lists, found, strict=True)])
+        weight: np.array([score_list(ranked, s, weight=weight).ndcg for ranked, s in zip(lists, found, strict=True)])
         for weight in WEIGHTS
     }
-    families = np.array([one.family for one in lists])
+    families = np.array([ranked.family for ranked in lists])
     chosen: dict[str, float] = {}
     for family in ("", *sorted(set(families.tolist()))):
         others = families != family

@@ -74,7 +74,7 @@ def find_form_fields(source: Source) -> FormFields:
             joined = _join(widget, known.get(widget.name), page=page.page, widget_ix=ix)
             if joined.kind != "button":
                 fields.append(joined)
-    fields.sort(key=lambda one: (one.page, one.tab_ix, one.widget_ix))
+    fields.sort(key=lambda field: (field.page, field.tab_ix, field.widget_ix))
     fault = template.reason or _find_fault(fields)
     return FormFields(tuple(fields), is_trusted=bool(fields) and not fault, reason=fault)
 
@@ -101,7 +101,7 @@ def _join(widget: Widget, entry: TemplateField | None, *, page: int, widget_ix: 
 def _find_fault(fields: list[FormField]) -> str:
     """Return why a readable template is not used; empty where it is."""
     least = load_spoken().trust
-    joined = [one for one in fields if one.is_from_template]
+    joined = [field for field in fields if field.is_from_template]
     if len(joined) < least.joined_frac * len(fields):
         return f"The template names {len(joined)} of {len(fields)} fields."
     spoken = [one.spoken for one in joined if one.spoken]

@@ -113,12 +113,12 @@ def _read_page(page: Page, areas: Sequence[LinkArea]) -> Iterator[Link]:
     """Read a page's links in the order in which its words are stored."""
     covered = sorted(_find_covered(page.spans, areas), key=lambda one: (one.first, one.last, one.area.y0, one.area.x0))
     group: list[_Covered] = []
-    for one in covered:
-        if group and not _continues(group[-1], one, page.spans):
+    for piece in covered:
+        if group and not _continues(group[-1], piece, page.spans):
             yield _join(group)
             group = []
-        if not group or one.first != group[-1].first:
-            group.append(one)
+        if not group or piece.first != group[-1].first:
+            group.append(piece)
     if group:
         yield _join(group)
 
@@ -190,7 +190,7 @@ def _target_of(area: LinkArea) -> tuple[str, Place | None, str]:
 
 def _join(group: Sequence[_Covered]) -> Link:
     area = group[0].area
-    boxes = tuple(LinkBox((one.area.x0, one.area.y0, one.area.x1, one.area.y1), one.text) for one in group)
+    boxes = tuple(LinkBox((piece.area.x0, piece.area.y0, piece.area.x1, piece.area.y1), piece.text) for piece in group)
     text = join_words(box.text for box in boxes)
     return Link(area.page, boxes, text, area.title, area.name, area.place, area.url.strip(), group[0].first[0])
 

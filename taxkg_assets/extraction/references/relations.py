@@ -176,7 +176,14 @@ def _read_fixed_cue(view: View) -> Relation | None:
 
 def _read_pointer(view: View) -> Relation | None:
     """A pointer only names its target, unless it points at an exception or turns against the rule before it."""
-    verb = next((one for one in reversed(view.verbs) if one.sense == POINT and one.mood in (DUTY, PERMISSION)), None)
+    verb = next(
+        (
+            predicate
+            for predicate in reversed(view.verbs)
+            if predicate.sense == POINT and predicate.mood in (DUTY, PERMISSION)
+        ),
+        None,
+    )
     last = view.governing
     if verb is None or last is None:
         return None
@@ -209,7 +216,7 @@ def _read_subject(view: View) -> Relation | None:
 
 def _read_object(view: View) -> Relation | None:
     """The reader must do something with the target itself: file, complete, use, check, skip it."""
-    verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
+    verb = next((predicate for predicate in reversed(view.verbs) if predicate.mood in (*FINITE, PURPOSE)), None)
     if verb is None or verb.mood not in FINITE or verb.is_passive:
         return match_cue(load_relations().duties, view)
     said = _skip_receiver(view.before[verb.start :], length=verb.end - verb.start, after=view.after)

@@ -107,7 +107,9 @@ class ExportedModel:
         padded = np.array([[*row, *[pad] * (length - len(row))] for row in ids], dtype=np.int64)
         mask = np.array([[1] * len(row) + [0] * (length - len(row)) for row in ids], dtype=np.int64)
         given = {"input_ids": padded, "attention_mask": mask}
-        outputs: Vectors = self.session.run(None, {one.name: given[one.name] for one in self.session.get_inputs()})[0]
+        outputs: Vectors = self.session.run(None, {node.name: given[node.name] for node in self.session.get_inputs()})[
+            0
+        ]
         return outputs, mask
 
 
@@ -338,5 +340,5 @@ class ExportedCrossScorer:
             "token_type_ids": pad([pair.type_ids for pair in pairs], 0),
         }
         session = self.model.session
-        raw = session.run(None, {one.name: given[one.name] for one in session.get_inputs()})[0]
+        raw = session.run(None, {node.name: given[node.name] for node in session.get_inputs()})[0]
         return np.asarray(raw, dtype=np.float64).reshape(len(pairs))

@@ -249,6 +249,6 @@ def vacuum(
     with given.store.exclusive():
         freed = run_retention(given, keep_days=days, is_dry=is_dry)
     if as_json:
-        print_json([asdict(one) for one in freed])
+        print_json([asdict(reclaimed) for reclaimed in freed])
     else:
         render.print_freed(freed, is_dry=is_dry, out=out)
