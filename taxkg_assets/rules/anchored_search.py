@@ -49,13 +49,13 @@ def _may_be_anchored(pattern: str) -> bool:
     return any(edge in named for edge in ("^", "$", r"\A", r"\Z"))
 
 
-def _is_anchored(items: Sequence[tuple[Any, Any]], edge: str, *, place: int) -> bool:
+def _is_anchored(items: Sequence[tuple[Any, Any]], edge: str, *, ix: int) -> bool:
     """Return whether every match begins (place 0) or ends (place -1) at an edge of the text."""
     if not len(items):
         return False
-    operation, argument = items[place]
+    operation, argument = items[ix]
     if str(operation) == "BRANCH":
-        return all(_is_anchored(branch, edge, place=place) for branch in argument[1])
+        return all(_is_anchored(branch, edge, place=ix) for branch in argument[1])
     if str(operation) == "SUBPATTERN":
-        return not argument[1] & re.MULTILINE and _is_anchored(argument[-1], edge, place=place)
+        return not argument[1] & re.MULTILINE and _is_anchored(argument[-1], edge, place=ix)
     return str(operation) == "AT" and str(argument) == edge

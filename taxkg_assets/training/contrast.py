@@ -99,7 +99,7 @@ class EncoderTrainer:
         ids = self._ids(texts, is_query)
         with torch.inference_mode():
             for group in split_by_length(ids, tokens=self.settings.group_tokens):
-                vectors[group] = self._forward([ids[place] for place in group]).cpu()
+                vectors[group] = self._forward([ids[ix] for ix in group]).cpu()
         found: Vectors = vectors.numpy()
         return found
 
@@ -167,12 +167,12 @@ class EncoderTrainer:
 
     def _backward(self, ids: list[list[int]], loss_of: Any, late_loss_of: Any) -> float:
         groups = list(split_by_length(ids, tokens=self.settings.group_tokens))
-        order = torch.argsort(torch.tensor([place for group in groups for place in group]))
-        found = [self._features([ids[place] for place in group]) for group in groups]
+        order = torch.argsort(torch.tensor([ix for group in groups for ix in group]))
+        found = [self._features([ids[ix] for ix in group]) for group in groups]
         loss = loss_of(torch.cat([vectors for vectors, _ in found])[order])
         if late_loss_of is not None:
             rows = [row for _, tokens in found for row in tokens]
-            late = late_loss_of([rows[place] for place in order.tolist()])
+            late = late_loss_of([rows[ix] for ix in order.tolist()])
             loss = (1 - self.settings.late) * loss + self.settings.late * late
         torch.autograd.backward(loss)
         return float(loss.detach())
@@ -188,7 +188,7 @@ class EncoderTrainer:
         with torch.no_grad():
             for group in groups:
                 states.append(self._read_random())
-                vectors[group] = self._forward([ids[place] for place in group])
+                vectors[group] = self._forward([ids[ix] for ix in group])
         after = self._read_random()
         vectors.requires_grad_()
         loss = loss_of(vectors)
@@ -196,7 +196,7 @@ class EncoderTrainer:
         assert vectors.grad is not None
         for group, state in zip(groups, states, strict=True):
             self._set_random(state)
-            torch.autograd.backward((self._forward([ids[place] for place in group]) * vectors.grad[group]).sum())
+            torch.autograd.backward((self._forward([ids[ix] for ix in group]) * vectors.grad[group]).sum())
         self._set_random(after)
         return float(loss.detach())
 
@@ -230,7 +230,7 @@ class EncoderTrainer:
         if len(negatives) <= self.settings.negatives:
             return list(negatives)
         order = torch.randperm(len(negatives)).tolist()
-        return [negatives[place] for place in order[: self.settings.negatives]]
+        return [negatives[ix] for ix in order[: self.settings.negatives]]
 
 
 def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:

@@ -191,7 +191,7 @@ def _tune(
     return run_steps(
         trainer.model,
         draw_batches(len(examples), settings=settings.steps),
-        step=lambda batch: trainer.step([examples[place] for place in batch], guide),
+        step=lambda batch: trainer.step([examples[ix] for ix in batch], guide),
         score=lambda: mean_of(score_dense(trainer.encode, dev, pool=pool).questions),
         settings=settings.steps,
         checkpoint=Checkpoint(out / STATE, identify_training(examples, dev, settings=settings)),

@@ -227,7 +227,7 @@ def _evaluate(module: torch.nn.Module, history: TrainingHistory, *, score: Calla
     history.scores.append((history.steps, found))
     if found > history.best_score:
         history.best_score, history.best = found, copy_weights(module)
-    since = len(history.scores) - 1 - max(range(len(history.scores)), key=lambda place: history.scores[place][1])
+    since = len(history.scores) - 1 - max(range(len(history.scores)), key=lambda ix: history.scores[ix][1])
     history.is_stopped_early = since >= patience
 
 

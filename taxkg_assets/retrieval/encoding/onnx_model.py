@@ -37,8 +37,8 @@ class OnnxModel:
         limit: int | None = self.model.max_seq_length
         return limit
 
-    def __getitem__(self, place: int) -> Any:
-        return self.model[place]
+    def __getitem__(self, ix: int) -> Any:
+        return self.model[ix]
 
     def get_embedding_dimension(self) -> int:
         """Return the length of a vector."""

@@ -191,8 +191,8 @@ class Searcher:
             One passage for each row, in their order.
         """
         candidates = tuple(
-            Candidate(row=row, score=float(len(rows) - place), lexical_rank=None, vector_rank=None, cosine=0.0)
-            for place, row in enumerate(rows)
+            Candidate(row=row, score=float(len(rows) - ix), lexical_rank=None, vector_rank=None, cosine=0.0)
+            for ix, row in enumerate(rows)
         )
         shown = replace(ranking, candidates=candidates, cell="")
         return self.assemble(shown, k=len(rows), level="paragraph")
@@ -274,14 +274,14 @@ class Searcher:
         )
         floor = float(lost.min())
         reranked = [
-            replace(candidate, score=candidate.score + float(lost[place]), rerank_penalty=float(lost[place]))
-            if place < depth
+            replace(candidate, score=candidate.score + float(lost[ix]), rerank_penalty=float(lost[ix]))
+            if ix < depth
             else replace(candidate, score=candidate.score + floor)
-            for place, candidate in enumerate(ranking.candidates)
+            for ix, candidate in enumerate(ranking.candidates)
         ]
-        order = sorted(range(len(reranked)), key=lambda place: (-reranked[place].score, place))
+        order = sorted(range(len(reranked)), key=lambda ix: (-reranked[ix].score, ix))
         features = {name: values[order] for name, values in ranking.features.items()}
-        return replace(ranking, candidates=tuple(reranked[place] for place in order), features=features)
+        return replace(ranking, candidates=tuple(reranked[ix] for ix in order), features=features)
 
     def _rank_by_features(
         self, parsed: ParsedQuery, encoded: EncodedQuery, first_stage: FirstStage, signals: Signals | None
