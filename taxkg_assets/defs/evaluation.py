@@ -192,7 +192,7 @@ def build_runs_on_index(
     return runs
 
 
-def asks_model(home: Home) -> bool:
+def uses_model(home: Home) -> bool:
     """Return whether a language model takes part in searching or in the decision to answer."""
     settings = home.settings
     return settings.llm_provider != "rules" and (settings.llm_hyde or settings.llm_grading)
@@ -200,7 +200,7 @@ def asks_model(home: Home) -> bool:
 
 def open_judge(home: Home) -> Proposer | None:
     """Open the language model as readers use it, but without the fallback to rules if it is unavailable."""
-    return open_proposer(home) if asks_model(home) else None
+    return open_proposer(home) if uses_model(home) else None
 
 
 def has_question_vectors(home: Home) -> bool:
@@ -215,8 +215,8 @@ eval_runs = table(
     group="evaluation",
     after=("embeddings", "summaries"),
     optional=("model", "reranker"),
-    dealt="eval_queries",
-    can_be_dealt=has_question_vectors,
+    divided_table="eval_queries",
+    can_be_divided=has_question_vectors,
     resources={
         "encoder": defer_encoder,
         "store": lambda home: home.store,
@@ -230,7 +230,7 @@ eval_runs = table(
         reranker_hash(home),
         home.settings.answer_settings(),
         str(home.settings.ablation),
-        proposer_fingerprint(home) if asks_model(home) else "",
+        proposer_fingerprint(home) if uses_model(home) else "",
     ),
 )
 

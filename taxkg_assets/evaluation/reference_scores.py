@@ -16,7 +16,7 @@ from taxkg_assets.evaluation.extraction_scores import (
     score_share,
 )
 from taxkg_assets.evaluation.labels import AnchorLabel, Labels, ReferenceLabel, ScopeLabel
-from taxkg_assets.evaluation.naming import is_same_evidence, is_same_heading, read_target
+from taxkg_assets.evaluation.naming import is_same_evidence, is_same_heading, normalize_target
 from taxkg_assets.records import AnchorRecord, iter_records
 from taxkg_assets.schemas import Anchors, Documents, References
 
@@ -96,14 +96,14 @@ def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | N
     used: set[int] = set()
     matches: list[int | None] = []
     for label in wanted:
-        targets = {read_target(target) for target in label.targets}
+        targets = {normalize_target(target) for target in label.targets}
         hit = next(
             (
                 ix
                 for page in (label.page, label.page + 1, label.page - 1)
                 for ix in on_page[label.document_id, page]
                 if ix not in used
-                and read_target(rows[ix]["target"]) in targets
+                and normalize_target(rows[ix]["target"]) in targets
                 and is_same_evidence(rows[ix]["evidence"], label.evidence)
             ),
             None,

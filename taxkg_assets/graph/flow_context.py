@@ -163,7 +163,7 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
     return here or ([None] if is_own else [*before.denied] if is_denied else [*before.named])
 
 
-def find_whole(before: Before) -> Place | None:
+def find_shared_total(before: Before) -> Place | None:
     """Find the previously named line of Schedule K whose amount the partners share.
 
     Args:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from taxkg_assets.graph.flow_predicates import Clause, find_listed, find_object, split_clauses
+from taxkg_assets.graph.flow_predicates import Clause, classify_listed_object, find_object, split_clauses
 from taxkg_assets.graph.flow_roles import find_roles
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms
 from taxkg_assets.graph.flow_words import read_words
@@ -124,7 +124,9 @@ def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
     if len(named) == 1 == len(found):
         return True, named[0]
     means = (
-        find_object(clause, end.start("place") - start) if end["place"] else find_listed(clause, end.start() - start)
+        find_object(clause, end.start("place") - start)
+        if end["place"]
+        else classify_listed_object(clause, end.start() - start)
     )
     return not found and under == "lines" and means == "own", None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from taxkg_assets.graph.flow_context import WHOLE, Before, find_origins, find_whole
+from taxkg_assets.graph.flow_context import WHOLE, Before, find_origins, find_shared_total
 from taxkg_assets.graph.flow_predicates import Clause, find_object
 from taxkg_assets.graph.flow_roles import FoundPlace, group_places
 from taxkg_assets.graph.flow_topics import list_moved, moves_topic, names_topic
@@ -145,7 +145,7 @@ def _pair_sources(read: Clause, sources: list[FoundPlace], before: Before, under
 def _pair_share(targets: list[FoundPlace], before: Before) -> list[Pair]:
     """Return the pairs of a clause on the share of an amount that sentences before it named."""
     is_kept = (before.is_denied or before.was_denied) and not before.targets
-    return [] if is_kept else [(find_whole(before), target.place) for target in targets]
+    return [] if is_kept else [(find_shared_total(before), target.place) for target in targets]
 
 
 def _pair_targets(read: Clause, targets: list[FoundPlace], before: Before, under: str) -> list[Pair]:

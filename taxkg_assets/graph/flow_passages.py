@@ -68,14 +68,14 @@ class _Before:
 
 
 def read_passages(
-    passages: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
+    passages: pl.DataFrame, anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the passages of instructions and publications that name a line.
 
     Args:
         passages: Passages of instructions, publications and forms, from `select_passages`.
         anchors: Headings that own them.
-        papers: Rows of `documents` by document_id.
+        documents_by_id: Rows of `documents` by document_id.
         known: Lines of all documents.
         owners: What the passages below each heading are about.
 
@@ -86,7 +86,7 @@ def read_passages(
         return
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
     scopes, line_keys = owners.scopes, owners.line_keys
-    schedules = find_parents(passages, papers, anchors, scopes)
+    schedules = find_parents(passages, documents_by_id, anchors, scopes)
     before = _Before()
     headed = passages.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
     for row in headed.iter_rows(named=True):
@@ -96,7 +96,7 @@ def read_passages(
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         about, under, own = find_subject(
             row,
-            papers[row["document_id"]],
+            documents_by_id[row["document_id"]],
             heading,
             known,
             scope=scopes.get(row["anchor_id"], ""),
@@ -116,7 +116,7 @@ def read_passages(
             part for stated in read for part in (_spread(stated, listed, about.form) if listed else [stated])
         ):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
-            statement = _place_on_return(statement, row["text"], papers[row["document_id"]]["form"])
+            statement = _place_on_return(statement, row["text"], documents_by_id[row["document_id"]]["form"])
             if under not in ("boxes", "given"):
                 statement = _place_on_form_of_lead_in(statement, before)
             if not about.form or known.has_only_lines(about.form):
@@ -133,13 +133,13 @@ def read_passages(
 
 
 def read_headings(
-    anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
+    anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from booklet headings of lines that name the source of the amount.
 
     Args:
         anchors: Headings.
-        papers: Rows of `documents` by document_id.
+        documents_by_id: Rows of `documents` by document_id.
         known: Lines of all documents.
         owners: What the passages below each heading are about.
 
@@ -149,8 +149,8 @@ def read_headings(
     is_named = pl.col("heading").str.contains(r"(?i)\b(?:from|amounts? (?:shown |reported )?on)\b.*\b(?:line|box)")
     for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
         scope = owners.scopes.get(row["anchor_id"], "")
-        paper = papers[row["document_id"]]
-        about, _, own = find_subject(row, paper, row["heading"], known, scope=scope, schedules={})
+        document = documents_by_id[row["document_id"]]
+        about, _, own = find_subject(row, document, row["heading"], known, scope=scope, schedules={})
         if own is None or row["perspective"] == "face":
             continue
         stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
@@ -345,21 +345,21 @@ def _place_on_return(statement: FlowStatement, text: str, form: str) -> FlowStat
     return replace(statement, target=replace(target, forms=(form,)))
 
 
-def _is_amount_of(form: str, row: Row, paper: Row) -> bool:
+def _is_amount_of(form: str, row: Row, document: Row) -> bool:
     """Decide whether a passage of a booklet names a line of the form in its heading: other lines are the booklet's."""
-    if form == paper["form"]:
+    if form == document["form"]:
         return False
     return any(form in place.forms for place in find_places(row.get("text", "")))
 
 
 def find_subject(
-    row: Row, paper: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
+    row: Row, document: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
 ) -> tuple[About, str, End | None]:
     """Determine the form that a passage is about, and the box or line that its heading explains.
 
     Args:
         row: Passage or table with the columns of its heading.
-        paper: Row of `documents`.
+        document: Row of `documents`.
         heading: Words of the heading.
         known: Lines of all documents.
         scope: Schedule or worksheet that owns its lines, from `find_scopes`.
@@ -369,15 +369,15 @@ def find_subject(
         What it is about; `boxes`, `given`, `lines` or nothing; and the line, if any.
     """
     named = _HEADING_FORM.match(heading)
-    is_book = paper["doc_type"] == "publication"
+    is_book = document["doc_type"] == "publication"
     is_line = (row["key"] or "").startswith("line_")
-    if named and not is_book and (is_line or _is_amount_of(named[1], row, paper)):
+    if named and not is_book and (is_line or _is_amount_of(named[1], row, document)):
         named = None
     if is_book and not named:
         named = _BOOK_FORM.search(heading)
-    form = named[1] if named else "" if is_book else row["form"] or paper["form"]
-    about = About(form, year_of(paper), schedules=schedules)
-    is_printed = paper["doc_type"] == "form" and (scope != WORKSHEET or row["perspective"] == "face")
+    form = named[1] if named else "" if is_book else row["form"] or document["form"]
+    about = About(form, year_of(document), schedules=schedules)
+    is_printed = document["doc_type"] == "form" and (scope != WORKSHEET or row["perspective"] == "face")
     if scope and not named and not is_book and not is_printed:
         about = replace(about, form="" if scope == WORKSHEET else known.name_schedule(scope, about))
     kind, _, number = (row["key"] or "").partition("_")
@@ -385,8 +385,8 @@ def find_subject(
         return about, "lines" if kind == "lines" else "given", End(about.form, row["key"])
     if is_book or not about.form or kind not in ("box", "line") or not number:
         return about, "", None
-    is_own = paper["doc_type"] == "form"
-    about = replace(about, document_id=row["document_id"] if is_own and form == paper["form"] else None)
+    is_own = document["doc_type"] == "form"
+    about = replace(about, document_id=row["document_id"] if is_own and form == document["form"] else None)
     end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
     box = "boxes" if row["perspective"] == "recipient" else "given"
     return about, "lines" if kind == "line" else box, end

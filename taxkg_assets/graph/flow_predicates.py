@@ -265,7 +265,7 @@ def _mark_here(words: Words) -> str:
     return tags
 
 
-def find_listed(clause: Clause, end: int) -> str:
+def classify_listed_object(clause: Clause, end: int) -> str:
     """Classify what a clause moves to the targets of a following list: `Enter the result as follows`.
 
     Args:

@@ -120,14 +120,14 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_tables(
-    tables: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
+    tables: pl.DataFrame, anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the tables of one document.
 
     Args:
         tables: Its tables, from `select_tables`.
         anchors: Headings that own them.
-        papers: Rows of `documents` by document_id.
+        documents_by_id: Rows of `documents` by document_id.
         known: Lines of all documents.
         owners: What the tables below each heading are about.
 
@@ -144,7 +144,7 @@ def read_tables(
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         scope = scopes.get(row["anchor_id"], "")
         about, _, own = find_subject(
-            row, papers[row["document_id"]], row["heading"] or "", known, scope=scope, schedules={}
+            row, documents_by_id[row["document_id"]], row["heading"] or "", known, scope=scope, schedules={}
         )
         if last is None or not _continues(row, last):
             item = _Item(_find_form(row))

@@ -28,7 +28,7 @@ from taxkg_assets.graph.passages import (
     Passage,
     build_comparable_documents,
 )
-from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
+from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, classify_nature, find_changes, masked
 from taxkg_assets.records import DocumentRecord, PlacedBoxRecord, RevisionRecord, copy_place, iter_records
 from taxkg_assets.rules.models.revisions import load_revisions
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
@@ -171,7 +171,7 @@ def _nature_of_passage(passage: Passage) -> str:
 
     A heading or a row without anything that systems store is structure; so is a field or a line, whatever its label.
     """
-    nature = name_nature(passage.text[passage.skipped :], "")
+    nature = classify_nature(passage.text[passage.skipped :], "")
     if _subject(passage) in ("section", "row", "text") and nature in ("amounts", "dates"):
         return nature
     return nature if _subject(passage) == "text" else "structure"

@@ -96,7 +96,7 @@ def count_tokens(returned: object, *, text: str) -> int:
     return estimate_tokens(text)
 
 
-def read_wait(header: str, *, now: datetime | None = None) -> float | None:
+def parse_retry_after(header: str, *, now: datetime | None = None) -> float | None:
     """Return the seconds that a `Retry-After` header asks to wait; None if it names no future time.
 
     Args:

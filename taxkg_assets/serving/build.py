@@ -13,7 +13,7 @@ import dagster as dg
 
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.home.arithmetic import TORCH, wants_gpu
+from taxkg_assets.defs.home.arithmetic import TORCH, uses_gpu
 from taxkg_assets.defs.home.proposers import prune_journal
 from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
@@ -81,7 +81,7 @@ class BuildResult:
 def _check_machine(home: Home) -> None:
     """Report a GPU or a cluster that is named and missing before any document is read."""
     if home.settings.model_runtime == TORCH:
-        wants_gpu(home)
+        uses_gpu(home)
     open_engine(home.settings)
 
 

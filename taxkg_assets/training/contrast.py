@@ -103,7 +103,7 @@ class EncoderTrainer:
         found: Vectors = vectors.numpy()
         return found
 
-    def find_guide(self, examples: Sequence[Example]) -> dict[tuple[str, bool], torch.Tensor]:
+    def encode_guide(self, examples: Sequence[Example]) -> dict[tuple[str, bool], torch.Tensor]:
         """Encode all training texts with the untrained model, as the guide of a GIST loss.
 
         Args:
@@ -125,7 +125,7 @@ class EncoderTrainer:
 
         Args:
             batch: Examples of the step.
-            guide: Vectors from `find_guide`; empty for a loss without a guide.
+            guide: Vectors from `encode_guide`; empty for a loss without a guide.
 
         Returns:
             The loss.
@@ -135,14 +135,14 @@ class EncoderTrainer:
         passages = list(dict.fromkeys([*(example.positive for example in batch), *chosen]))
         column = {text: number for number, text in enumerate(passages)}
         right = torch.tensor([column[example.positive] for example in batch])
-        is_allowed = find_distinct(batch, column)
+        is_allowed = mask_in_batch_negatives(batch, column)
         if guide:
             judged = (
                 torch.stack([guide[text, True] for text in queries])
                 @ torch.stack([guide[text, False] for text in passages]).T
             )
             allowed = find_allowed(judged, right, settings=self.settings.loss)
-            is_allowed = is_allowed if allowed is None else is_allowed & (allowed | find_own(batch, column))
+            is_allowed = is_allowed if allowed is None else is_allowed & (allowed | mask_own_negatives(batch, column))
         weights = torch.tensor([example.weight for example in batch]).to(self.device)
         right, is_allowed = right.to(self.device), is_allowed.to(self.device)
 
@@ -233,7 +233,7 @@ class EncoderTrainer:
         return [negatives[ix] for ix in order[: self.settings.negatives]]
 
 
-def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
+def mask_in_batch_negatives(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
     """Return a mask of which passages may be in-batch negatives of each query, shape (queries, passages).
 
     Args:
@@ -252,7 +252,7 @@ def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Ten
     return allowed
 
 
-def find_own(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
+def mask_own_negatives(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
     """Return a mask of which passages are hard negatives of the row's own example, shape (queries, passages).
 
     A guide does not overrule these, as they were validated when they were mined.

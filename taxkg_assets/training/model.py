@@ -186,7 +186,7 @@ def _tune(
     progress: Progress | None,
 ) -> TrainingHistory:
     settings = trainer.settings
-    guide = trainer.find_guide(examples)
+    guide = trainer.encode_guide(examples)
     trainer.freeze()
     return run_steps(
         trainer.model,

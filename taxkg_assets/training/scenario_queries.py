@@ -109,7 +109,7 @@ def _take_written(corpus: Corpus, written: Sequence[Mapping[str, Any]]) -> Itera
 
 
 def _holding(corpus: Corpus, element_id: str) -> tuple[str, ...]:
-    return corpus.holding.get(element_id, ())
+    return corpus.chunks_by_node.get(element_id, ())
 
 
 def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[QuestionCandidate]:

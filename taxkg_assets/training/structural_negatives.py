@@ -99,7 +99,7 @@ class StructuralNegativeMiner:
 
     def _other_years(self, passage: Passage) -> Iterator[StructuralNegative]:
         for anchor_id in self.revised.get(passage.anchor_id or "", ()):
-            for chunk_id in self.corpus.passages_under.get(anchor_id, ())[:1]:
+            for chunk_id in self.corpus.chunks_by_anchor.get(anchor_id, ())[:1]:
                 yield StructuralNegative(chunk_id, "other_year", f"{anchor_id} is the field in another revision")
 
     def _negated(self, passage: Passage) -> Iterator[StructuralNegative]:
@@ -134,7 +134,7 @@ def build_structural_miner(
         if passage.anchor_key is not None and passage.anchor_id is not None:
             side = places.setdefault((passage.document_id, passage.perspective), {})
             side.setdefault(passage.anchor_key, []).append(passage.chunk_id)
-            if corpus.passages_under[passage.anchor_id][0] == passage.chunk_id:
+            if corpus.chunks_by_anchor[passage.anchor_id][0] == passage.chunk_id:
                 names.setdefault(_name(corpus, passage), []).append(passage.chunk_id)
     revised: dict[str, list[str]] = {}
     speaking: dict[str, list[tuple[str, bool, str]]] = {}

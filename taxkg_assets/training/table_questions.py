@@ -28,7 +28,7 @@ def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterat
     """
     rules = load_training().tables
     for table in tables.filter(tables["has_headers"]).iter_rows(named=True):
-        passages = corpus.holding.get(table["table_id"], ())
+        passages = corpus.chunks_by_node.get(table["table_id"], ())
         if len(_title_words(table["title"])) < rules.min_title_words:
             continue
         heads = {(c["row_ix"], part) for c in table["cells"] for part in c["row_path"].split(" > ")}

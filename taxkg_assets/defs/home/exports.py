@@ -25,7 +25,7 @@ from taxkg_assets.retrieval.encoding.onnx_model import ExportError
 _log = logging.getLogger("taxkg")
 
 
-def lost_exports(home: AnyHome) -> list[str]:
+def find_missing_exports(home: AnyHome) -> list[str]:
     """Return the encoders of kept releases whose ONNX export is missing, so that a build exports them again.
 
     Args:

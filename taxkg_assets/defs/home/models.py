@@ -21,13 +21,13 @@ from taxkg_assets.defs.home.arithmetic import (
     find_arithmetic,
     has_bfloat16,
     name_runtime,
-    wants_gpu,
+    uses_gpu,
 )
 from taxkg_assets.defs.home.tokenizers import open_tokenizer
 from taxkg_assets.records import ModelRecord, iter_records
 from taxkg_assets.retrieval.encoding.encoder import ROWS, UNSCALED, CosineScale
 from taxkg_assets.retrieval.encoding.gpu import GPU
-from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, narrow_products
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, convert_to_bfloat16
 from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.similarity_calibration import SCALE_FILE
@@ -274,14 +274,14 @@ def _load(name: str, arithmetic: str) -> SentenceEncoder:
     if arithmetic != BFLOAT16:
         return encoder
     hashed = _stored_hash(name, BFLOAT16)
-    return replace(encoder, model_hash=hashed, is_bfloat16=True, narrowed=narrow_products(encoder.model))
+    return replace(encoder, model_hash=hashed, is_bfloat16=True, narrowed=convert_to_bfloat16(encoder.model))
 
 
 @cache
-def _load_on_gpu(name: str, _hashed: str, *, is_demanded: bool) -> SentenceEncoder:
+def _load_on_gpu(name: str, _hashed: str, *, is_required: bool) -> SentenceEncoder:
     """Return the model in single precision, its batches on the GPU if there is one that can be used."""
     encoder = _load(name, SINGLE)
-    return replace(encoder, gpu=copy_to_gpu(encoder.model, is_demanded=is_demanded))
+    return replace(encoder, gpu=copy_to_gpu(encoder.model, is_required=is_required))
 
 
 def _wrap(name: str, model: Any) -> SentenceEncoder:
@@ -328,9 +328,9 @@ def _open(home: AnyHome, name: str, arithmetic: str | None = None) -> SentenceEn
     runtime = home.settings.model_runtime
     if runtime == TORCH:
         own = find_arithmetic(home) if arithmetic is None else arithmetic
-        if own != SINGLE or not wants_gpu(home):
+        if own != SINGLE or not uses_gpu(home):
             return _load(name, own)
-        return _load_on_gpu(name, _stored_hash(name, SINGLE), is_demanded=home.settings.device == GPU)
+        return _load_on_gpu(name, _stored_hash(name, SINGLE), is_required=home.settings.device == GPU)
     folder = home.store.folder("cache", "onnx", _model_hash(name).replace("/", "-").replace(":", "-"))
     return _load_exported(name, folder, runtime)
 

@@ -39,7 +39,7 @@ def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = B
     return run.run_id
 
 
-def find_broken_run(instance: dg.DagsterInstance) -> str:
+def find_interrupted_run(instance: dg.DagsterInstance) -> str:
     """Return the id of the newest run if it was killed or interrupted; empty if one of its own steps failed.
 
     Args:

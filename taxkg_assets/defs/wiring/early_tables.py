@@ -94,7 +94,7 @@ def wait_until_prepared(name: str) -> None:
 def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:
     record = PIPELINE[name]
     step = record.step
-    if step is None or step.dealt or record.is_training or record.fingerprint is None:
+    if step is None or step.divided_table or record.is_training or record.fingerprint is None:
         return
     if not set(record.upstream) <= run.finished or not reads_much(home, step.builder.reads):
         return

@@ -80,7 +80,7 @@ def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
     return places
 
 
-def tags_heading(tags: Sequence[Tag]) -> bool:
+def has_heading_tag(tags: Sequence[Tag]) -> bool:
     """Return whether any tag of a page is a heading.
 
     Args:
@@ -89,7 +89,7 @@ def tags_heading(tags: Sequence[Tag]) -> bool:
     return not _HEADINGS.keys().isdisjoint(map(_KIND, tags))
 
 
-def tags_table(tags: Sequence[Tag]) -> bool:
+def has_table_tag(tags: Sequence[Tag]) -> bool:
     """Return whether any tag of a page is a table.
 
     Args:

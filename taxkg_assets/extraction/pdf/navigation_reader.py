@@ -15,7 +15,7 @@ from typing import Any
 from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.navigation import Bookmark, Destination, LinkArea, Navigation, Place
-from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.sanitize import strip_control_characters
 from taxkg_assets.extraction.pdf.syntax import MOST_CHARS, Ref, Value, find_words, read_value
 from taxkg_assets.rules.models.navigation import load_navigation
 
@@ -275,7 +275,7 @@ class NavigationReader:
 
     def _words(self, value: Value, what: str) -> str:
         """Decode a string; one longer than allowed comes one character longer than that."""
-        return find_plain_text(find_words(value, most=self._limits.chars_of(what) + 1))
+        return strip_control_characters(find_words(value, most=self._limits.chars_of(what) + 1))
 
     def _resolve(self, value: Value) -> Value:
         """Follow a reference, and one that it leads to, no further."""

@@ -21,8 +21,8 @@ from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_injections, find_rows
-from taxkg_assets.extraction.pdf.sanitize import find_plain_text
-from taxkg_assets.extraction.pdf.tag_guard import find_danger
+from taxkg_assets.extraction.pdf.sanitize import strip_control_characters
+from taxkg_assets.extraction.pdf.tag_guard import find_tree_danger
 from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
 from taxkg_assets.extraction.pdf.text_paging import open_text_parts
 
@@ -114,7 +114,7 @@ def _read_pdf(
         warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
-        distrust = find_danger(document) if is_tagged and policy is not None else ""
+        distrust = find_tree_danger(document) if is_tagged and policy is not None else ""
         policy = policy if is_tagged and not distrust else None
         reading = _Reading(has_fields, NavigationReader(document), policy, distrust)
         pages = tuple(
@@ -155,7 +155,7 @@ def _check_page_count(page_count: int, *, max_pages: int) -> None:
 
 
 def _metadata(document: Any) -> dict[str, str]:
-    return {key: find_plain_text(value) for key, value in (document.metadata or {}).items() if value}
+    return {key: strip_control_characters(value) for key, value in (document.metadata or {}).items() if value}
 
 
 def _listed(pages: Iterable[int]) -> str:
@@ -193,7 +193,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
 
 def _first_line(error: Exception) -> str:
     """Return the parser's message without its error number."""
-    return find_plain_text(_ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0]))
+    return strip_control_characters(_ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0]))
 
 
 def _repair_warnings(document: Any) -> list[str]:

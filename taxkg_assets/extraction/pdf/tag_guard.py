@@ -24,7 +24,7 @@ class _DangerError(Exception):
     """The tree is not to be walked."""
 
 
-def find_danger(document: Any) -> str:
+def find_tree_danger(document: Any) -> str:
     """Return why the structure tree of a PDF is unsafe to read; empty if it is safe.
 
     Args:

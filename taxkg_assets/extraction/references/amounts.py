@@ -10,7 +10,7 @@ from taxkg_assets.extraction.references.clause_view import (
     find_lead_verb,
     is_label,
 )
-from taxkg_assets.extraction.references.list_leads import denies, keeps_out
+from taxkg_assets.extraction.references.list_leads import denies, excludes_amounts
 from taxkg_assets.extraction.references.predicates import (
     BAN,
     COMPUTE,
@@ -112,7 +112,7 @@ def _goes_elsewhere(view: View) -> bool:
 
 def _read_lead_mood(view: View) -> str:
     """Read what the sentence that leads a list states about its items: the mood of its last statement, or nothing."""
-    if keeps_out(view.mentioned.lead):
+    if excludes_amounts(view.mentioned.lead):
         return BAN
     verb = find_lead_verb(view.mentioned.lead)
     return verb.mood if verb is not None and verb.sense == PLACE else ""

@@ -125,7 +125,7 @@ def introduces(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def keeps_out(lead: str) -> bool:
+def excludes_amounts(lead: str) -> bool:
     """Return whether a list's introduction excludes amounts: `figured without regard to the following`.
 
     Args:
@@ -143,7 +143,7 @@ def denies(lead: str) -> bool:
     """
     if not introduces(lead):
         return False
-    if keeps_out(lead):
+    if excludes_amounts(lead):
         return True
     said = without_parentheses(lead)
     clauses = find_clauses(said, rule_words=ALL_WORDS)
@@ -157,7 +157,7 @@ def denies(lead: str) -> bool:
     return not (is_order and load_relations().denied_descriptions.matches(said))
 
 
-def carry_on(lead: str, item: str) -> str:
+def prepend_auxiliary(lead: str, item: str) -> str:
     """Prepend a list introduction's auxiliary verb to an item: `Do not:` and `Cash the check`.
 
     Args:

@@ -36,7 +36,7 @@ from taxkg_assets.extraction.references.clauses import (
     without_parentheses,
     without_quotations,
 )
-from taxkg_assets.extraction.references.list_leads import carry_on
+from taxkg_assets.extraction.references.list_leads import prepend_auxiliary
 from taxkg_assets.extraction.references.predicates import (
     BAN,
     COMPUTE,
@@ -117,7 +117,7 @@ def _mark(mentioned: MentionInSentence) -> tuple[str, str]:
             before = f"{before[:start]}{word}{before[end:]}"
         elif start >= mentioned.end:
             after = f"{after[: start - mentioned.end]}{word}{after[end - mentioned.end :]}"
-    before = carry_on(mentioned.lead, before)
+    before = prepend_auxiliary(mentioned.lead, before)
     return _drop_insertions(before) + "@", _drop_insertions(after)
 
 

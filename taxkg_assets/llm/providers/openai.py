@@ -25,8 +25,8 @@ from taxkg_assets.llm.exchange import (
     Request,
     ThrottledError,
     count_tokens,
+    parse_retry_after,
     put_on_one_line,
-    read_wait,
 )
 from taxkg_assets.llm.providers.deadline import call_with_timeout
 
@@ -70,7 +70,7 @@ class OpenAIProvider:
                 f"The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: {put_on_one_line(wrong)} Correct it."
             ) from wrong
         self._seconds = seconds
-        self._lessons: dict[str, tuple[str, ...]] = {}
+        self._rejected_fields: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
@@ -88,13 +88,13 @@ class OpenAIProvider:
             AccessError: A retry will not help.
         """
         while True:
-            known = self._lessons.get(request.model, ())
-            status, body, wait = self._post(render_body(request, lessons=known))
-            lesson = _find_lesson(body, known) if status in (400, 422) else None
-            if lesson is None:
+            rejected = self._rejected_fields.get(request.model, ())
+            status, body, wait = self._post(render_body(request, rejected_fields=rejected))
+            field = _find_rejected_field(body, rejected) if status in (400, 422) else None
+            if field is None:
                 return _read(status, body, wait, request=request)
             with self._lock:
-                self._lessons[request.model] = (*known, lesson)
+                self._rejected_fields[request.model] = (*rejected, field)
 
     def _post(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         """Return status, text and seconds to wait; a response slower than the limit is an outage."""
@@ -121,7 +121,7 @@ class OpenAIProvider:
             text = b"".join(parts).decode("utf8", errors="replace")
             if response.status_code != httpx.codes.OK and len(self._key) >= _SHORTEST_KEY:
                 text = text.replace(self._key, "…")  # some endpoints repeat the key that they refuse
-            return response.status_code, text, read_wait(response.headers.get("retry-after", ""))
+            return response.status_code, text, parse_retry_after(response.headers.get("retry-after", ""))
 
 
 def _find_address(url: str) -> httpx.URL:
@@ -139,12 +139,12 @@ def _find_address(url: str) -> httpx.URL:
     return address.copy_with(path=path, fragment=None)
 
 
-def render_body(request: Request, *, lessons: tuple[str, ...] = ()) -> dict[str, Any]:
+def render_body(request: Request, *, rejected_fields: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the JSON body of a request.
 
     Args:
         request: The call.
-        lessons: Optional fields that the endpoint does not accept for this model.
+        rejected_fields: Optional fields that the endpoint does not accept for this model.
     """
     body: dict[str, Any] = {
         "model": request.model,
@@ -156,8 +156,8 @@ def render_body(request: Request, *, lessons: tuple[str, ...] = ()) -> dict[str,
             "json_schema": {"name": request.task, "schema": request.schema, "strict": True},
         },
     }
-    for lesson in lessons:
-        _LESSONS[lesson](body)
+    for field in rejected_fields:
+        _OPTIONAL_FIELDS[field](body)
     return body
 
 
@@ -165,7 +165,7 @@ def _rename_limit(body: dict[str, Any]) -> None:
     body["max_completion_tokens"] = body.pop("max_tokens")
 
 
-_LESSONS: dict[str, Callable[[dict[str, Any]], Any]] = {
+_OPTIONAL_FIELDS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "max_tokens": _rename_limit,
     "json_schema": lambda body: body.update(response_format={"type": "json_object"}),
     "response_format": lambda body: body.pop("response_format"),
@@ -173,15 +173,15 @@ _LESSONS: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def _find_lesson(text: str, known: tuple[str, ...]) -> str | None:
+def _find_rejected_field(text: str, rejected: tuple[str, ...]) -> str | None:
     """Return the optional field that an error complains about; None where it is another error."""
     complaint = _message(text).lower()
-    if "max_tokens" in complaint and "max_tokens" not in known:
+    if "max_tokens" in complaint and "max_tokens" not in rejected:
         return "max_tokens"
-    if "temperature" in complaint and "temperature" not in known:
+    if "temperature" in complaint and "temperature" not in rejected:
         return "temperature"
     if any(word in complaint for word in ("response_format", "json_schema", "json_object", "structured output")):
-        return next((lesson for lesson in ("json_schema", "response_format") if lesson not in known), None)
+        return next((field for field in ("json_schema", "response_format") if field not in rejected), None)
     return None
 
 

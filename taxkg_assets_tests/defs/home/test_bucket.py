@@ -16,7 +16,7 @@ from taxkg_assets.defs.home.bucket import S3Storage
 from taxkg_assets.defs.home.models import base_hash, is_tuned, open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.home.storage import HomeBusyError, LocalStorage, Storage, StorageError, safe_name
 from taxkg_assets.defs.home.store import Store
-from taxkg_assets.defs.training_models import keep_model
+from taxkg_assets.defs.training_models import store_model
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.encoder import CosineScale
 from taxkg_assets.schemas import Model
@@ -199,7 +199,7 @@ def test_a_trained_model_is_in_the_bucket_and_is_opened_on_any_machine(
     (trained / SCALE_FILE).write_text('{"slope": 0.8, "offset": 0.2}\n', encoding="utf8")
     name = f"encoder-{sha256_of(weights)[:12]}"
     row = {"name": name, "sha256": sha256_of(weights), "base_hash": base_hash(home).removesuffix("-bf16")}
-    path = keep_model(home, trained, name)
+    path = store_model(home, trained, name)
     model = Model.sample(overrides=[row | {"path": path, "is_chosen": True, "gain": 0.1, "gain_low": 0.1}])
     home.store.write("model", model, inputs="x")
     assert not trained.exists()
