@@ -30,10 +30,10 @@ def compile_search(pattern: re.Pattern[str]) -> Search:
     if pattern.flags & re.MULTILINE or not _may_be_anchored(pattern.pattern):
         return pattern.search
     parsed = parse_pattern(pattern.pattern, pattern.flags)
-    if _is_anchored(parsed, "AT_BEGINNING", place=0):
+    if _is_anchored(parsed, "AT_BEGINNING", ix=0):
         return pattern.match
     longest = int(parsed.getwidth()[1])
-    if longest > _FAR_BACK or not _is_anchored(parsed, "AT_END", place=-1):
+    if longest > _FAR_BACK or not _is_anchored(parsed, "AT_END", ix=-1):
         return pattern.search
 
     def search_end(text: str) -> re.Match[str] | None:
