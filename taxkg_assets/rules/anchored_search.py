@@ -55,7 +55,7 @@ def _is_anchored(items: Sequence[tuple[Any, Any]], edge: str, *, ix: int) -> boo
         return False
     operation, argument = items[ix]
     if str(operation) == "BRANCH":
-        return all(_is_anchored(branch, edge, place=ix) for branch in argument[1])
+        return all(_is_anchored(branch, edge, ix=ix) for branch in argument[1])
     if str(operation) == "SUBPATTERN":
-        return not argument[1] & re.MULTILINE and _is_anchored(argument[-1], edge, place=ix)
+        return not argument[1] & re.MULTILINE and _is_anchored(argument[-1], edge, ix=ix)
     return str(operation) == "AT" and str(argument) == edge

@@ -196,7 +196,7 @@ class Fetcher:
         return time.monotonic() >= self._due_at
 
     def _late(self) -> _TryAgainError:
-        return _TryAgainError(f"the download was not complete after {self.limits.seconds_in_all:.0f} s")
+        return _TryAgainError(f"the download did not finish in {self.limits.seconds_in_all:.0f} s")
 
     def _attempt(self, url: str, partial: Path, *, known: Known) -> Fetched:
         """Make one attempt: conditional if the document is known, and from where the last one was interrupted."""

@@ -182,7 +182,7 @@ def test_what_is_not_there_is_named_with_a_remedy(built_samples: Path, tmp_path:
         ([], "Give a question, or --queries FILE"),
         (["x", "--queries", "FILE", "--out", "o"], "Give a question, or --queries FILE"),
         (["--queries", "FILE"], "Give --queries and --out together"),
-        (["--queries", "FILE", "--out", "o", "--form", "1099-DIV"], "narrow one question"),
+        (["--queries", "FILE", "--out", "o", "--form", "1099-DIV"], "cannot be combined"),
     ],
 )
 def test_a_question_or_a_file_but_not_both(arguments: list[str], said: str, tmp_path: Path) -> None:
