@@ -58,7 +58,7 @@ def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iter
                 "failed run", f"{run.job_name}: the run has failed; the old release is still served", errors, run_id
             )
     if record.start_time is not None:
-        # The sensor may look at a run when the next one has already refused more: each run reports its refusals.
+        # The sensor may check a run when the next one has already refused more: each run reports its refusals.
         end = record.end_time if record.end_time is not None else time.time()
         refused = _refusal_lines(store, *(datetime.fromtimestamp(at, UTC) for at in (record.start_time, end)))
         if refused:
