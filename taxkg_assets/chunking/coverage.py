@@ -42,7 +42,7 @@ def is_covered(text: str, chunks: list[str] | None) -> bool:
 
     Args:
         text: Text of a section.
-        chunks: Texts of the accepted chunks that name the section; None where there are none.
+        chunks: Texts of the accepted chunks that contain the section; None if there are none.
     """
     if chunks is None:
         return False

@@ -246,7 +246,7 @@ OPTIONAL = (
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """Return the components that can be compared: all before reranking, and the optional ones with runs.
+    """Return the comparisons that the runs allow: those of the components before reranking, then of optional ones.
 
     Args:
         systems: Names of the systems with runs.

@@ -61,7 +61,7 @@ def render_report(
         eval_queries: Questions with their gold passages.
         floors: Floors to list.
         families: Rows of `compare_groups`; None to leave the section out.
-        released: System whose figures the floors bind.
+        released: System that the floors apply to.
         not_built: Components that do not exist yet.
         guide_at: Confidence below which the system abstains, marked in the plot.
         title: Title of the report.

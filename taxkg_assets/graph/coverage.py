@@ -17,7 +17,7 @@ READERS = ("filer", "recipient")
 def find_aligned(
     registry: dy.DataFrame[Registry], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
 ) -> pl.DataFrame:
-    """Determine for every box of every form whether instructions cover it, for its filer and its recipient.
+    """Determine whether instructions for the filer, and those for the recipient, cover each box of each form.
 
     Args:
         registry: Boxes of all faces.

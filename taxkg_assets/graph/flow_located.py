@@ -25,7 +25,7 @@ _SHOWS = re.compile(r"[mA]*(?P<verb>[ZV])A*")
 
 
 def list_located(masked: str, places: list[Place]) -> list[Place]:
-    """List the boxes and lines of other forms that a sentence names as showing an amount, and says no more of.
+    """List the boxes and lines of other forms that a sentence only names as showing an amount.
 
     Args:
         masked: The sentence, its places masked.

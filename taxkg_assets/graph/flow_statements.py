@@ -251,10 +251,13 @@ def find_forms_alone(sentence: str, places: list[Place], alone: tuple[str, ...])
 
 
 def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
-    """Return the forms in a condition `If you file Form 2040, ...`, and where it ends.
+    """Find the forms in a condition such as `If you file Form 2040, ...`.
 
     Args:
         text: A sentence.
+
+    Returns:
+        The forms, and the offset at which the condition ends; no forms and 0 without a condition.
     """
     matches = (rule.pattern.search(text) for rule in load_flows().filers)
     match = next((candidate for candidate in matches if candidate), None)

@@ -93,16 +93,16 @@ class _Item:
 
 
 def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
-    """Select the tables that say where amounts go or come from, with the heading and passage before each.
+    """Select the tables that state where amounts go or come from, and add the heading and the passage before each.
 
-    A continued table takes the passage before its first part.
+    A continued table has the passage before its first part.
 
     Args:
         tables: Tables with their cells.
-        sections: Passages of the same documents, one of which has the id of each table.
+        sections: Passages of the same documents; the row of each table has its `table_id`.
 
     Returns:
-        Some of the rows in the order of their documents, with anchor_id, element_id and lead_in.
+        The selected rows by document, with anchor_id, element_id and lead_in.
     """
     heads = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
     named = {head for own in tables.select(heads)["cells"].to_list() for head in own if head and _is_head(head)}

@@ -356,8 +356,8 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
         revision: Revision, its year, or document; may be empty.
 
     Raises:
-        FilterError: There is no such revision. Returning another year's box instead would mislead. What documents state
-            about a line of an absent form names its document each time, so it is of every revision.
+        FilterError: No row is of this revision; another revision would mislead. A line of a form that the library does
+            not contain has no revision of its own and matches any.
     """
     for row in rows:
         if not row.document_id or row.document_id == revision or row.revision.startswith(revision):

@@ -69,7 +69,7 @@ def name_forms(released: Released, query: str) -> list[tuple[str, str]]:
 
 
 def find_outside_lines(released: Released, named: Sequence[tuple[str, str]]) -> list[OutsideLine]:
-    """Find the lines that no form of the library prints among those that documents explain or state.
+    """Find lines that documents explain or state, but whose form is not in the library.
 
     Args:
         released: The release to read.

@@ -42,7 +42,7 @@ def render_card(
         trained: The model.
         gain: Decision on its promotion, with figures.
         base: Name of the base model.
-        kinds: Training examples, counted by kind.
+        kinds: Training examples; the card lists their number by kind.
         dev: Development examples.
         origin: Tables and documents that the examples come from.
 

@@ -107,7 +107,7 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Corpus
 def find_same_fields(
     corpus: Corpus, edges: dy.DataFrame[Edges], *, registry: dy.DataFrame[Registry], wording: CorpusVocabulary
 ) -> Iterator[PairCandidate]:
-    """Yield what one perspective (filer, recipient) states about a field, with passages of the other perspective.
+    """Yield what instructions for one audience (filer, recipient) state about a field, with passages for the other.
 
     Also the printed label and the aliases of the field; an abbreviation only if documents use it.
 

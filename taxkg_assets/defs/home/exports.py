@@ -26,7 +26,7 @@ _log = logging.getLogger("taxkg")
 
 
 def find_missing_exports(home: AnyHome) -> list[str]:
-    """Return the encoders of kept releases whose ONNX export is missing, so that a build exports them again.
+    """Return the encoder of the current release if its ONNX export is missing, so that a build exports it again.
 
     Args:
         home: The home.

@@ -76,7 +76,7 @@ def write_index_files(
         known: Columns that ranking reads.
         vectors: Vectors of the passages, one row per passage.
         flat: The passages themselves; None if only LanceDB stores them.
-        terms_by: Digest of the code that found the search terms of the passages.
+        terms_by: Digest of the code that computed the search terms of the passages.
     """
     facts = folder / FACTS
     facts.mkdir(parents=True)

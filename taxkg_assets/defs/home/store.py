@@ -301,11 +301,11 @@ class Store(StoredTables):
     # -------------------------------------------------------------------------------------- cache of readings
 
     def reading_folder(self, document_id: str, *, reading: str) -> Path:
-        """Return the cache folder for one reading of a document: one version of its bytes and of the code.
+        """Return the cache folder for the tables extracted from one version of a document by one version of the code.
 
         Args:
             document_id: The document.
-            reading: Digest of the bytes of the document and the version of the code that reads it.
+            reading: Digest of the document's bytes and of the code version.
         """
         return self.home / "cache" / "extract" / digest(document_id) / reading
 

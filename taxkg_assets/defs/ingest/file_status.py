@@ -41,7 +41,7 @@ def inbox_of(settings: Settings) -> Path:
         settings: Settings with `home`.
 
     Returns:
-        The folder of the settings; `inbox` in the home by default.
+        The folder in TAXKG_INBOX; by default `inbox` in the home.
     """
     return Path(settings.inbox or Store(settings.home).home / "inbox").resolve()
 

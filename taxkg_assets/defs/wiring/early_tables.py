@@ -133,6 +133,6 @@ def take_table(name: str, *, made_from: str) -> Written | None:
         return None
     try:
         written = early.begun.result()
-    except StepDiedError:  # alone it has more memory
+    except StepDiedError:  # the step builds the table itself, with more memory
         return None
     return written if early.made_from == made_from else None

@@ -47,7 +47,7 @@ class TagTrust:
         return bool(widget_count < load_roles().thresholds.face_widgets)
 
     def find_distrust(self, page: Page) -> str:
-        """Return the reason why a page's structure tags are unreliable.
+        """Return why the structure tags of a page are unreliable.
 
         Args:
             page: Page, read with its tags.

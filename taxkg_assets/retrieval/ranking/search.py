@@ -181,7 +181,7 @@ class Searcher:
         return self._flag(assembly.assemble_passages(k=k, level=level))
 
     def show_rows(self, ranking: Ranking, rows: Sequence[int]) -> list[Result]:
-        """Assemble the given rows to passages, even those that the ranking lacks.
+        """Join the given rows into passages, even rows that the ranking lacks.
 
         Args:
             ranking: Ranking of the question.
