@@ -28,9 +28,14 @@ _KINDS = {
 class FormField:
     """One fillable field of a page; rectangles are points from the top left of the page as shown.
 
-    kind: text, checkbox, choice, signature. spoken, caption: empty where neither template nor field has any.
-    subform: the path of the groups that it is in. tab_ix: its place in the order of the template, else of the page.
-    is_from_template: its name is one of the template's. widget_ix: its place among the fields of its page.
+    Attributes:
+        kind: `text`, `checkbox`, `choice` or `signature`.
+        spoken: Spoken text; empty if neither template nor field has one.
+        caption: Printed caption; empty if neither template nor field has one.
+        subform: Path of the groups that contain the field.
+        tab_ix: Position in the template's order; without a template, in the page's.
+        is_from_template: Whether the template has a field of this name.
+        widget_ix: Position among the fields of the page.
     """
 
     name: str

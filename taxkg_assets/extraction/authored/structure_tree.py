@@ -30,11 +30,18 @@ _KIND = attrgetter("kind")
 
 @dataclass(slots=True)
 class TagPlace:
-    """Where one tag is in the structure of its page; numbers are indices of tags, −1 for none.
+    """Position of one tag in the structure of its page; indices refer to tags, −1 for none.
 
-    block_ix: the innermost block-level tag, itself or above. kind: that block's type. level: of a heading, 1 to 6; 0
-    for other text. item_ix: the innermost list item. is_mark: the text is the item's mark or number. table_ix, row_ix,
-    cell_ix: the outermost table with the row and cell in it. is_header: the cell is tagged as a header.
+    Attributes:
+        block_ix: Innermost block-level tag: the tag itself or an ancestor.
+        kind: Type of that block.
+        level: Level of a heading, 1 to 6; 0 for other text.
+        item_ix: Innermost list item.
+        is_mark: Whether the text is the item's mark or number.
+        table_ix: Outermost table.
+        row_ix: Row of that table.
+        cell_ix: Cell of that table.
+        is_header: Whether the cell is tagged as a header.
     """
 
     block_ix: int

@@ -51,8 +51,11 @@ def search_for(rules: RuleList[Rule]) -> Search:
 class Paragraph:
     """Lines that belong together, with the column that they are in.
 
-    level: what the structure tags state about it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
-    path: the path of its tag. is_item: it is in a list item. is_under_title: it is between a table and its title.
+    Attributes:
+        level: Level by the structure tags: 1 to 6 for a heading, 0 for other text; −1 where layout decides.
+        path: Path of its tag.
+        is_item: Whether it is in a list item.
+        is_under_title: Whether it is between a table and its title.
     """
 
     lines: list[Line]

@@ -54,9 +54,10 @@ _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 class Background:
     """What a page paints besides text.
 
-    `painters`: operators that paint XObjects, `SLIT`, or `MASK` if something is painted through a mask. `wordless`: the
-    page's instructions without text, if occluders were counted without it. `xobjects`: its form XObjects, if nothing
-    else prints text.
+    Attributes:
+        painters: Operators that paint XObjects, `SLIT`, or `MASK` if something is painted through a mask.
+        wordless: The instructions of the page without text, if occluders were counted without text.
+        xobjects: Its form XObjects, if nothing else prints text.
     """
 
     fills: Sequence[Any]

@@ -26,7 +26,8 @@ _TEXT_ROWS = 2
 class Cell:
     """One body cell with its header paths.
 
-    column_count: number of columns that it spans.
+    Attributes:
+        column_count: Number of columns that it spans.
     """
 
     row_ix: int
@@ -42,8 +43,10 @@ class Cell:
 class FoundTable:
     """A table as read from one page, without id.
 
-    path: of its structure tag, equal on all its pages. has_header_tags: its tags mark header cells. is_titled: its
-    title is inside its border.
+    Attributes:
+        path: Path of its structure tag, equal on all its pages.
+        has_header_tags: Whether its tags mark header cells.
+        is_titled: Whether its title is inside its border.
     """
 
     region: TableRegion

@@ -32,9 +32,12 @@ def is_answer(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AmountColumns:
-    """Columns of amounts under printed headers; none where a worksheet has one column without header.
+    """Columns of amounts under printed headers; empty for a worksheet with one column and no header.
 
-    row_ixs, cells: the rows and cells that hold the headers. edges: left edge of each column, in points.
+    Attributes:
+        row_ixs: Rows of the headers.
+        cells: Cells of the headers.
+        edges: Left edge of each column, in points.
     """
 
     row_ixs: frozenset[int] = frozenset()
