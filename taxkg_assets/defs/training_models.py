@@ -187,7 +187,7 @@ def train_cross_encoder(home: Home, examples: Sequence[Example], dev: Sequence[E
 
 
 def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
-    """Rank the development questions whose answer the current search returns, as input for reranking.
+    """Rank the development questions by the current search, as input for reranking; skip those it cannot answer.
 
     Empty if another encoder built the index, as that search will never be served. The next build makes a new index, and
     the following training evaluates the reranker.

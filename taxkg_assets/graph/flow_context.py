@@ -126,7 +126,7 @@ class Said:
 
 
 def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
-    """Resolve the source of an amount that a clause names by a pronoun or not at all.
+    """Find the source of an amount that a clause refers to by a pronoun, or does not name.
 
     Args:
         means: What its words mean, from `find_object`.

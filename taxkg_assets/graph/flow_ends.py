@@ -154,7 +154,7 @@ class Lines:
 
         Args:
             place: The column as named.
-            about: What the text is about that names it.
+            about: Form, year and part that the text is about.
             key: Its letter.
             form: Its form; empty for the form that the text is about.
 

@@ -38,7 +38,7 @@ Pair = tuple[Place | None, Place | None]
 
 
 def find_pairs(read: Clause, found: list[FoundPlace], before: Before, under: str, *, is_share: bool) -> list[Pair]:
-    """Pair the sources and targets of the amounts that a clause moves.
+    """Pair the sources and the targets of the amounts that a clause moves.
 
     Args:
         read: The clause.

@@ -87,7 +87,7 @@ def find_parent_cycles(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
 
 
 def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find document nodes without a page or a rectangle.
+    """Find nodes that should have a page and a rectangle, but lack one.
 
     Args:
         nodes: Nodes of the graph.

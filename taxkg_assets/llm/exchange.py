@@ -36,7 +36,7 @@ class Request:
 
     @cached_property
     def call_id(self) -> str:
-        """Return the content hash, by which equal calls are made only once."""
+        """Return the hash of the content; a call with a recorded hash is not made again."""
         return find_call_id(
             task=self.task,
             prompt_hash=self.prompt_hash,

@@ -52,7 +52,7 @@ class Intake:
 
 
 def extraction_key(sha256: str, version: str) -> str:
-    """Return the key of one reading of a document: its bytes and the code version."""
+    """Return the cache key of a document's extracted tables: the digest of its bytes and the code version."""
     return f"{sha256[:20]}-{version[:20]}"
 
 

@@ -169,8 +169,7 @@ def gate(
     Args:
         on: Table whose downstream tables a failed check blocks.
         reads: Further tables that the condition reads.
-        opens: Tables whose rows count toward the limit above which a gate runs in its own process, for a condition that
-            reads as much through the home.
+        opens: Tables that the condition reads through the home. A gate that reads many rows runs in its own process.
         measures: Whether the condition needs labels or questions that a home may lack. Without them it passes, and a
             second, non-blocking check warns that nothing was measured.
 

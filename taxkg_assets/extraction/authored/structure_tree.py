@@ -69,7 +69,7 @@ def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
         tags: `Page.tags`, parents before children.
 
     Returns:
-        One place a tag, in the same order; kept for the next call, so do not change it.
+        One place per tag, in the same order. The result is cached, so do not modify it.
     """
     known = _known.get(id(tags))
     if known is not None and known[0] is tags:

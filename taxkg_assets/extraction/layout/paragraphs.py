@@ -150,7 +150,7 @@ def find_paragraphs(
 
 
 def first_shown(line: Line) -> Span:
-    """Return the first span of a line that shows ink.
+    """Return the first span of a line that is not blank.
 
     Args:
         line: Printed line.

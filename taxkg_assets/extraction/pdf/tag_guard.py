@@ -25,7 +25,7 @@ class _DangerError(Exception):
 
 
 def find_tree_danger(document: Any) -> str:
-    """Return why the structure tree of a PDF is unsafe to read; empty if it is safe.
+    """Return why the structure tree of a PDF cannot be read safely; empty if it can.
 
     Args:
         document: Open PDF.

@@ -40,8 +40,8 @@ class ListLeads:
             section: Row of `sections`; rows are passed in the order of the text.
 
         Returns:
-            The text, whose last leading sentence `find_lead` finds; empty for an element that is not an item, or an
-            item without introduction.
+            The text before the list, for `find_lead`; empty if the element is not an item, or if its list has no
+            introduction.
         """
         if section["anchor_id"] != self._anchor_id:
             self._anchor_id, self._lead, self._parent_mark, self._outer = section["anchor_id"], "", "", []

@@ -79,7 +79,7 @@ def build_references(
         sections: Content elements of one document.
         anchors: Its headings.
         identity: What the document is.
-        links: Its links; what one covers leads where the link leads.
+        links: Its links; a mention that a link covers has the target of the link.
 
     Returns:
         Rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own form or
