@@ -31,7 +31,7 @@ def read_label_statements(label: str) -> list[FlowStatement]:
         if statement.relation != "from_form" or (statement.source and statement.source.forms)
     ]
     known = {list_ends(statement) for statement in found}
-    for statement in read_clauses(label, under="lines", is_label=True):
+    for statement in read_clauses(label, heading_kind="lines", is_label=True):
         source, target = statement.source, statement.target
         is_going = target is not None and bool(target.forms) and not (source and source.forms)
         is_coming = target is None and source is not None and bool(source.forms)

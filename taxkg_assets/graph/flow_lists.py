@@ -96,12 +96,12 @@ def _included() -> frozenset[str]:
     return frozenset(verb.split()[0] for verb in load_flows().verbs["V"])
 
 
-def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
+def read_lead_in(text: str, *, heading_kind: str) -> tuple[bool, Place | None]:
     """Return whether a passage introduces a list of destinations, and the place of the amount.
 
     Args:
         text: The passage.
-        under: What its heading explains: `boxes`, `lines` or empty.
+        heading_kind: What its heading explains: `boxes`, `lines` or empty.
 
     Returns:
         None as the place means the line of the heading.
@@ -117,7 +117,7 @@ def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
         (start, Clause(masked[start:stop], words.between(start, stop))) for start, stop in split_clauses(masked, words)
     ]
     start, clause = next(((low, clause) for low, clause in reversed(clauses) if low <= end.start()), clauses[-1])
-    if clause.verb != "move" or start + clause.at > end.start():
+    if clause.verb != "move" or start + clause.verb_end > end.start():
         return False, None
     found = find_roles(clause.text, places, clause.words)
     named = [found_place.place for found_place in found if found_place.role in ("source", "amount")]
@@ -128,7 +128,7 @@ def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
         if end["place"]
         else classify_listed_object(clause, end.start() - start)
     )
-    return not found and under == "lines" and means == "own", None
+    return not found and heading_kind == "lines" and means == "own", None
 
 
 def find_listed_form(text: str) -> tuple[str, ...]:

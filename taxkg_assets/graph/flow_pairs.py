@@ -37,25 +37,27 @@ _SHARED = ("target", "amount")
 Pair = tuple[Place | None, Place | None]
 
 
-def find_pairs(read: Clause, found: list[FoundPlace], before: Before, under: str, *, is_share: bool) -> list[Pair]:
+def find_pairs(
+    read: Clause, found: list[FoundPlace], before: Before, heading_kind: str, *, is_share: bool
+) -> list[Pair]:
     """Pair the sources and the targets of the amounts that a clause moves.
 
     Args:
         read: The clause.
         found: Its places with their roles.
         before: What the clauses before it named.
-        under: What the heading explains.
+        heading_kind: What the heading explains.
         is_share: Whether the clause moves the share of an amount.
 
     Returns:
         Source and target of each amount; None means the line or box of the heading.
     """
     if read.verb in ("move", "moved"):
-        groups = group_places(found, read.at)
-        return [pair for group in groups for pair in _pair(read, group, before, under, is_share=is_share)]
+        groups = group_places(found, read.verb_end)
+        return [pair for group in groups for pair in _pair(read, group, before, heading_kind, is_share=is_share)]
     if read.verb == "shown":
-        return _pair_shown(read.text, found, before, under, is_forecast=read.is_forecast)
-    if under != "lines":
+        return _pair_shown(read.text, found, before, heading_kind, is_forecast=read.is_forecast)
+    if heading_kind != "lines":
         return []
     if read.verb == "sum":
         added = [found_place.place for found_place in found if found_place.role]
@@ -95,48 +97,50 @@ def is_elsewhere(clause: str, at: int = 0) -> bool:
 
 def _is_forecast_of_boxes(read: Clause, sources: list[Place]) -> bool:
     """Decide whether a clause says in which boxes the amount of the heading should appear."""
-    modals = {"will", "should", "may"} & set(read.words.lemmas[: read.words.before(read.at)])
+    modals = {"will", "should", "may"} & set(read.words.lemmas[: read.words.before(read.verb_end)])
     is_named = bool(modals) and all(source.kind == "box" and source.forms for source in sources)
     return is_named and not read.words.tags.startswith(("s", "c")) and not is_elsewhere(read.text)
 
 
-def _pair_shown(clause: str, found: list[FoundPlace], before: Before, under: str, *, is_forecast: bool) -> list[Pair]:
+def _pair_shown(
+    clause: str, found: list[FoundPlace], before: Before, heading_kind: str, *, is_forecast: bool
+) -> list[Pair]:
     """Return the pairs of `This amount should be shown in ...`: what was moved before, else the heading's amount."""
     shown = [found_place.place for found_place in found if found_place.role == "source" and not _PARTIAL.match(clause)]
-    if targets := [place for place in before.moved_to if place.forms or under != "boxes"]:
+    if targets := [place for place in before.moved_to if place.forms or heading_kind != "boxes"]:
         return [(source, target) for source in shown if source.forms for target in targets]
     is_own = any(place.kind == "box" for place in shown) or _THIS_LINE.search(clause) or is_forecast
-    if under != "lines" or not is_own or (before.last and before.last.forms and not _THIS_LINE.search(clause)):
+    if heading_kind != "lines" or not is_own or (before.last and before.last.forms and not _THIS_LINE.search(clause)):
         return []
     return [(source, None) for source in shown]
 
 
-def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, is_share: bool) -> list[Pair]:
+def _pair(read: Clause, group: list[FoundPlace], before: Before, heading_kind: str, *, is_share: bool) -> list[Pair]:
     """Return the pairs of ends of one amount that a clause moves."""
     sources = [found_place for found_place in group if found_place.role == "source"]
     targets = [found_place for found_place in group if found_place.role == "target"]
     if (before.is_computed and not before.is_label and not group) or _PART_AFTER.search(read.words.tags):
         return []
     if not targets:
-        return _pair_sources(read, sources, before, under)
-    if under == "given":
+        return _pair_sources(read, sources, before, heading_kind)
+    if heading_kind == "given":
         return [*((source.place, None) for source in sources), *((None, target.place) for target in targets)]
     if not sources:
-        return _pair_share(targets, before) if is_share else _pair_targets(read, targets, before, under)
+        return _pair_share(targets, before) if is_share else _pair_targets(read, targets, before, heading_kind)
     pairs: list[Pair] = [(source.place, target.place) for source in sources for target in targets]
-    if under == "lines" and group[0].role == "source" and read.names_here_before(targets[0].start):
+    if heading_kind == "lines" and group[0].role == "source" and read.names_here_before(targets[0].start):
         pairs = [*((source.place, None) for source in sources if source.place.forms), *pairs]
     return pairs
 
 
-def _pair_sources(read: Clause, sources: list[FoundPlace], before: Before, under: str) -> list[Pair]:
+def _pair_sources(read: Clause, sources: list[FoundPlace], before: Before, heading_kind: str) -> list[Pair]:
     """Return the pairs of a clause that names no target: the amounts go to the line of the heading or of its start."""
-    if under == "lines" and load_flows().clause_here.matches(read.text[read.at :]):
+    if heading_kind == "lines" and load_flows().clause_here.matches(read.text[read.verb_end :]):
         places = [source.place for source in sources] or before.sources or before.named
         return [(place, None) for place in places if place.forms]
     if before.fronted is not None:
         return [(source.place, before.fronted) for source in sources]
-    is_own = under in ("lines", "given") and read.verb == "move"
+    is_own = heading_kind in ("lines", "given") and read.verb == "move"
     if not is_own or _IN_COLUMN.search(read.text):
         return []
     return [(source.place, None) for source in sources if not is_elsewhere(read.text, source.start)]
@@ -148,20 +152,20 @@ def _pair_share(targets: list[FoundPlace], before: Before) -> list[Pair]:
     return [] if is_kept else [(find_shared_total(before), target.place) for target in targets]
 
 
-def _pair_targets(read: Clause, targets: list[FoundPlace], before: Before, under: str) -> list[Pair]:
+def _pair_targets(read: Clause, targets: list[FoundPlace], before: Before, heading_kind: str) -> list[Pair]:
     """Return the pairs of a clause that names no source: its amount is one that was named before."""
     means = find_object(read, targets[0].start)
-    if before.is_received and under == "lines" and means in ("own", "amount") and not before.sources:
+    if before.is_received and heading_kind == "lines" and means in ("own", "amount") and not before.sources:
         return []
     if means == "elided":
-        return _pair_elided(read, targets, before, under)
+        return _pair_elided(read, targets, before, heading_kind)
     is_one = not before.is_conditional and any(len(found_place.place.keys) < 2 for found_place in targets)
     if means == "these":
-        means = "amount" if under == "boxes" else ""
-    if not means and under == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
+        means = "amount" if heading_kind == "boxes" else ""
+    if not means and heading_kind == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
         means = "first" if before.is_denied or before.was_denied else "here"
-    sources = find_origins(means, before, under)
-    copies = _pair_copies(targets) if means and (under or not targets[0].place.forms) else []
+    sources = find_origins(means, before, heading_kind)
+    copies = _pair_copies(targets) if means and (heading_kind or not targets[0].place.forms) else []
     if copies and all(place is not None and place.forms[:1] in ((), targets[0].place.forms[:1]) for place in sources):
         return [*((source, targets[0].place) for source in sources), *copies]
     if not sources and before.is_also and (means or list_moved(read, targets[0].start) == before.object):
@@ -169,11 +173,11 @@ def _pair_targets(read: Clause, targets: list[FoundPlace], before: Before, under
     return [(source, target.place) for source in sources for target in targets]
 
 
-def _pair_elided(read: Clause, targets: list[FoundPlace], before: Before, under: str) -> list[Pair]:
+def _pair_elided(read: Clause, targets: list[FoundPlace], before: Before, heading_kind: str) -> list[Pair]:
     """Return the pairs of a clause without an object, such as `and on line 8`; none where the object follows."""
     if _NEXT_OBJECT.match(read.text[read.text.index("⟩", targets[-1].start) + 1 :]):
         return []
-    moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" or before.is_label else [])
+    moved: list[Place | None] = [*before.sources] or ([None] if heading_kind == "boxes" or before.is_label else [])
     return [(source, target.place) for source in moved for target in targets]
 
 

@@ -94,7 +94,7 @@ def read_passages(
         if heading.startswith("Example"):
             continue
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
-        about, under, own = find_subject(
+        about, heading_kind, own = find_subject(
             row,
             documents_by_id[row["document_id"]],
             heading,
@@ -104,26 +104,28 @@ def read_passages(
         )
         if row["perspective"] == "face" or _LEADERS.search(row["text"]):
             own = None
-        if own is not None and under == "boxes":
+        if own is not None and heading_kind == "boxes":
             own = replace(own, code=read_code(row["text"]))
         before.amounts[row["document_id"]].add(row["text"])
         before.placed += [(row, about, amount) for amount in read_placed_amounts(row["text"])]
         listed = _list_heading_keys(row["key"] or "") if own is not None and own.key == row["key"] else []
         label = own.line["label"] if own is not None and own.line else ""
         topic = f"{heading} {label}" if own is not None else ""
-        read = _read_passage(row, before, under=under if own is not None else "", topic=topic)
+        read = _read_passage(row, before, heading_kind=heading_kind if own is not None else "", topic=topic)
         for statement in (
             part for stated in read for part in (_spread(stated, listed, about.form) if listed else [stated])
         ):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
             statement = _place_on_return(statement, row["text"], documents_by_id[row["document_id"]]["form"])
-            if under not in ("boxes", "given"):
+            if heading_kind not in ("boxes", "given"):
                 statement = _place_on_form_of_lead_in(statement, before)
             if not about.form or known.has_only_lines(about.form):
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
             if not about.form and any(place and not place.forms for place in (statement.source, statement.target)):
                 continue
-            if statement.rule_id.startswith("clause") and not _has_ends(statement, own, about, known, under=under):
+            if statement.rule_id.startswith("clause") and not _has_ends(
+                statement, own, about, known, heading_kind=heading_kind
+            ):
                 continue
             yield from list_rows(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
     for passage, about, amount in before.placed:
@@ -182,25 +184,25 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[FlowStatement]:
+def _read_passage(row: Row, before: _Before, *, heading_kind: str, topic: str) -> list[FlowStatement]:
     """Read a passage, with what the passages before it under the same heading introduce."""
-    statements = read_passage(row["text"], under="" if under == "given" else under)
+    statements = read_passage(row["text"], heading_kind="" if heading_kind == "given" else heading_kind)
     known = {list_ends(statement) for statement in statements}
     is_same = before.anchor_id == row["anchor_id"]
     is_listed = _LISTED.match(row["text"]) is not None
     if is_listed or not is_same:
         before.said = Said()
-    clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
+    clauses = read_clauses(row["text"], heading_kind=heading_kind, said=before.said, topic=topic)
     statements += [statement for statement in clauses if list_ends(statement) not in known]
     if not is_listed and (not is_same or introduces_list(row["text"])):
-        is_amount = under == "lines" and not _QUESTION.match(row["heading"] or "")
+        is_amount = heading_kind == "lines" and not _QUESTION.match(row["heading"] or "")
         before.has_sources = is_amount and introduces_sources(row["text"], key=row["key"] or "")
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
-    elif is_same and before.has_sources and under == "lines":
+    elif is_same and before.has_sources and heading_kind == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)
         statements += [item for item in items if list_ends(item) not in known]
     if not is_listed:
-        before.has_targets, before.lead_in = read_lead_in(row["text"], under=under)
+        before.has_targets, before.lead_in = read_lead_in(row["text"], heading_kind=heading_kind)
     elif is_same and before.has_targets:
         items = read_item(row["text"], source=before.lead_in)
         statements += [item for item in items if list_ends(item) not in known]
@@ -220,7 +222,7 @@ def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[
     return placed
 
 
-def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, under: str) -> bool:
+def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, heading_kind: str) -> bool:
     """Decide whether a clause names two forms: a box is on a named form, and no line moves to another of its form."""
     source, target = statement.source, statement.target
     if statement.rule_id == WITHIN:
@@ -239,7 +241,7 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
         return False
     if source.kind == "column":
         return False
-    has_boxes = under == "boxes" or not known.has_only_lines(about.form)
+    has_boxes = heading_kind == "boxes" or not known.has_only_lines(about.form)
     is_lost = any(place.kind == "box" and not place.forms for place in (source, target))
     return bool(about.form or (source.forms and target.forms)) and not (is_lost and not has_boxes)
 

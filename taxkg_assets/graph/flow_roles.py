@@ -201,7 +201,7 @@ def _govern(tags: str) -> str:
     return "target" if _THERE.search(tags) else ""
 
 
-def decide_roles(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under: str = "") -> None:
+def decide_roles(found: list[FoundPlace], *, verb: str, verb_end: int, is_share: bool, heading_kind: str = "") -> None:
     """Decide whether each place of a clause is a source or a target.
 
     Fills empty roles and corrects some found ones in place. A place in parentheses is a source if a target follows.
@@ -210,47 +210,56 @@ def decide_roles(found: list[FoundPlace], *, verb: str, at: int, is_share: bool,
     Args:
         found: Places of a clause; their roles are changed.
         verb: What the clause does.
-        at: Where its verb ends.
+        verb_end: Where its verb ends.
         is_share: Whether it moves the shares of partners.
-        under: What the heading explains.
+        heading_kind: What the heading explains.
     """
     if is_share:
-        for found_place in found:
-            if found_place.place.kind == "box" and (
-                found_place.left.endswith((" in ", " in the ")) or found_place.role == "target"
-            ):
-                found_place.role = "target"
-                found_place.place = name_partner(found_place.place)
-    has_target = False
-    follower: FoundPlace | None = None
-    if verb in ("shown", "named"):
-        for found_place in found:
-            is_shown = found_place.role in ("target", "amount") or _SHOWING.search(found_place.left) is not None
-            found_place.role = "source" if is_shown else found_place.role
-    for found_place in found:
-        if verb == "sum" and found_place.role == "target" and _SUM_TO.search(found_place.left):
-            found_place.role = "source"
-        if verb == "equal" and not found_place.role and found_place.start - at <= _NEAR:
-            found_place.role = "source"
-    for found_place in found:
-        if verb == "moved" and found_place.role == "target" and found_place.start < at:
-            found_place.role = "source"
+        _send_shares_to_boxes(found)
+    _correct_by_verb(found, verb, verb_end)
     for whole, aside in pairwise(found):
         if whole.role == "target" and aside.left.strip() == "(" and "".join(aside.place.forms).startswith(_PARTNER):
             aside.role = "target"
+    has_target = False
+    follower: FoundPlace | None = None
     for found_place in reversed(found):
         if found_place.role == "amount":
-            is_followed = follower is not None and follower.is_joined and follower.role == "target"
-            is_followed = is_followed and follower is not None and not _JOINT.search(follower.left)
-            is_next = follower is not None and follower.role == "target" and _NEXT.fullmatch(follower.left)
-            is_followed = is_followed or bool(is_next)
-            is_subject = found_place.start < at and verb != "move"
-            is_received = under == "lines" and not is_share and _is_received(found_place.place)
-            found_place.role = "source" if is_followed or is_subject or is_received or verb == "equal" else "target"
-        elif has_target and _is_moved_aside(found_place, at, verb):
+            is_subject = found_place.start < verb_end and verb != "move"
+            is_received = heading_kind == "lines" and not is_share and _is_received(found_place.place)
+            is_source = _leads_to(follower) or is_subject or is_received or verb == "equal"
+            found_place.role = "source" if is_source else "target"
+        elif has_target and _is_moved_aside(found_place, verb_end, verb):
             found_place.role = "source"
-        has_target = has_target or (found_place.role == "target" and found_place.start >= at - 1)
+        has_target = has_target or (found_place.role == "target" and found_place.start >= verb_end - 1)
         follower = found_place
+
+
+def _send_shares_to_boxes(found: list[FoundPlace]) -> None:
+    """Make the boxes of a clause on the shares of partners its targets."""
+    for found_place in found:
+        is_target = found_place.role == "target" or found_place.left.endswith((" in ", " in the "))
+        if found_place.place.kind == "box" and is_target:
+            found_place.role = "target"
+            found_place.place = name_partner(found_place.place)
+
+
+def _correct_by_verb(found: list[FoundPlace], verb: str, verb_end: int) -> None:
+    """Make places sources where the verb of the clause says so: it shows, sums or equates their amounts."""
+    for found_place in found:
+        role, left = found_place.role, found_place.left
+        is_shown = verb in ("shown", "named") and (role in ("target", "amount") or _SHOWING.search(left) is not None)
+        is_summand = verb == "sum" and role == "target" and _SUM_TO.search(left) is not None
+        is_equal = verb == "equal" and not role and found_place.start - verb_end <= _NEAR
+        is_subject = verb == "moved" and role == "target" and found_place.start < verb_end
+        if is_shown or is_summand or is_equal or is_subject:
+            found_place.role = "source"
+
+
+def _leads_to(follower: FoundPlace | None) -> bool:
+    """Decide whether the place after an amount is the target of that amount."""
+    if follower is None or follower.role != "target":
+        return False
+    return (follower.is_joined and not _JOINT.search(follower.left)) or _NEXT.fullmatch(follower.left) is not None
 
 
 def names_code(left: str) -> bool:
@@ -283,34 +292,34 @@ def _is_received(place: Place) -> bool:
     return place.kind == "box" and bool(place.forms) and not "".join(place.forms).startswith(_PARTNER)
 
 
-def _is_moved_aside(found_place: FoundPlace, at: int, verb: str) -> bool:
+def _is_moved_aside(found_place: FoundPlace, verb_end: int, verb: str) -> bool:
     """Decide whether a place in parentheses, or one that begins `Form 2889, line 16, is included on ...`, is moved."""
     if found_place.role == "aside":
-        return found_place.start > at or verb == "moved"
-    return verb == "moved" and not found_place.role and found_place.start < at and not found_place.left.strip()
+        return found_place.start > verb_end or verb == "moved"
+    return verb == "moved" and not found_place.role and found_place.start < verb_end and not found_place.left.strip()
 
 
-def decide_roles_of_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
+def decide_roles_of_asides(found: list[FoundPlace], *, heading_kind: str, verb: str) -> None:
     """Treat the only places of a clause, in parentheses, as its sources: `Enter your wages (Form W-2, box 1)`.
 
     Args:
         found: Places of a clause; their roles are changed.
-        under: What the heading explains.
+        heading_kind: What the heading explains.
         verb: What the clause does.
     """
-    if under != "lines" or verb != "move" or any(found_place.role not in ("", "aside") for found_place in found):
+    if heading_kind != "lines" or verb != "move" or any(found_place.role not in ("", "aside") for found_place in found):
         return
     for found_place in found:
         is_source = found_place.role == "aside" or found_place.left.endswith(" (")
         found_place.role = "source" if is_source and not _ON_RETURN.search(found_place.left) else found_place.role
 
 
-def group_places(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
+def group_places(found: list[FoundPlace], verb_end: int) -> list[list[FoundPlace]]:
     """Group the places of a clause by amount: `the dues from A on B and the tax from C on D` moves two amounts.
 
     Args:
         found: Places of the clause with their roles.
-        at: Where its verb ends.
+        verb_end: Where its verb ends.
 
     Returns:
         Sources and targets of each amount.
@@ -318,7 +327,7 @@ def group_places(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
     groups: list[list[FoundPlace]] = [[]]
     for found_place in found:
         if found_place.role not in ("source", "target") or (
-            found_place.role == "target" and found_place.start < at - 1
+            found_place.role == "target" and found_place.start < verb_end - 1
         ):
             continue
         roles = {other.role for other in groups[-1]}

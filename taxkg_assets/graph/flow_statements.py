@@ -76,12 +76,12 @@ def read_heading(heading: str) -> list[FlowStatement]:
     return [statement for statement in found if statement.source is not None and statement.source.forms]
 
 
-def read_passage(text: str, *, under: str) -> list[FlowStatement]:
+def read_passage(text: str, *, heading_kind: str) -> list[FlowStatement]:
     """Extract the flows that a passage states, sentence by sentence.
 
     Args:
         text: The passage.
-        under: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
+        heading_kind: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
             fills in), or empty.
 
     Returns:
@@ -92,7 +92,7 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
         sentence = text[start:end]
         for rules in (load_flows().passages, load_flows().columns):
             found += _read(sentence, start, rules)
-        if under == "boxes":
+        if heading_kind == "boxes":
             found += _read_forms(sentence, start)
     return found
 

@@ -281,7 +281,7 @@ def _read_steps(row: Row) -> Iterator[tuple[FlowStatement, Row, str]]:
     for cell in row["cells"]:
         if not _MOVES_ON.search(cell["text"]):
             continue
-        for statement in read_clauses(cell["text"], under=""):
+        for statement in read_clauses(cell["text"], heading_kind=""):
             if (
                 statement.source is not None
                 and statement.target is not None

@@ -31,7 +31,7 @@ def moves_topic(read: Clause, target: int, topic: frozenset[str] | None) -> bool
         True where all words that name the amount are in the heading; half of them suffice after `the` or `your`. Below
         a heading without words, `your dues` are the amount of the line.
     """
-    words = read.words.between(read.at, target) if read.verb == "move" else read.words.between(0, read.at)
+    words = read.words.between(read.verb_end, target) if read.verb == "move" else read.words.between(0, read.verb_end)
     found = (_OBJECT if read.verb == "move" else _SUBJECT).match(words.tags)
     if found is None:
         return False
@@ -53,7 +53,7 @@ def list_moved(read: Clause, target: int) -> frozenset[str]:
     Returns:
         The words; none for a clause that moves no amount.
     """
-    return _list_content(read.words.between(read.at, target)) if read.verb == "move" else frozenset()
+    return _list_content(read.words.between(read.verb_end, target)) if read.verb == "move" else frozenset()
 
 
 def _list_content(words: Words) -> frozenset[str]:
