@@ -368,7 +368,7 @@ def find_subject(
         schedules: Full names of the schedules that the document names.
 
     Returns:
-        What it is about; `boxes`, `given`, `lines` or nothing; and the line, if any.
+        What the passage is about; the heading kind (`boxes`, `given`, `lines` or empty); and the box or line, if any.
     """
     named = _HEADING_FORM.match(heading)
     is_book = document["doc_type"] == "publication"

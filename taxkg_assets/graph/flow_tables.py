@@ -104,10 +104,11 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The selected rows by document, with anchor_id, element_id and lead_in.
     """
-    heads = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
-    named = {head for own in tables.select(heads)["cells"].to_list() for head in own if head and _is_head(head)}
-    is_named = pl.col("cells").list.eval(pl.element().struct.field("col_path").is_in(list(named))).list.any()
-    is_step = pl.col("markdown").str.contains(r"(?i)\balso,? (?:enter|include|report)\b[^|]* on [^|]*\bForm\b")
+    paths = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
+    heads = {path for paths_of_table in tables.select(paths)["cells"].to_list() for path in paths_of_table}
+    flow_heads = [path for path in heads if path and _is_head(path)]
+    has_flow_head = pl.col("cells").list.eval(pl.element().struct.field("col_path").is_in(flow_heads)).list.any()
+    has_step = pl.col("markdown").str.contains(r"(?i)\balso,? (?:enter|include|report)\b[^|]* on [^|]*\bForm\b")
     before = pl.when(pl.col("table_id").is_null()).then("text").forward_fill().over("anchor_id")
     owners = (
         sections.select("table_id", "anchor_id", "element_id", lead_in=before)
@@ -115,7 +116,7 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
         .unique("table_id", keep="first", maintain_order=True)
     )
     columns = ("table_id", "document_id", "page", "title", "markdown", "cells", "bbox")
-    kept = tables.filter(is_named | is_step).select(columns).join(owners, on="table_id", maintain_order="left")
+    kept = tables.filter(has_flow_head | has_step).select(columns).join(owners, on="table_id", maintain_order="left")
     return kept.sort("document_id", "table_id")
 
 

@@ -96,6 +96,6 @@ def list_topic(words: str) -> frozenset[str] | None:
         words: Heading and label.
 
     Returns:
-        The words; none that every amount has, such as `total`. None for a heading that has no others, such as `Line 9`.
+        The words, without those that fit every amount, such as `total`. None if no word remains, as of `Line 9`.
     """
     return (_list_content(read_words(words)) or None) if words else frozenset()

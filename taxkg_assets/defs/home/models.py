@@ -171,19 +171,18 @@ def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
         The encoder; None if none of them has this hash.
     """
     storage = home.store.storage
-    # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
-    kept = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
-    names = (_name_in_use(home), home.settings.model, *(str(storage.local_copy(f"{MODELS}/{name}")) for name in kept))
-    current_arithmetic = find_arithmetic(home)
-    # An index of single precision, from a GPU say, is served by a processor that builds in bfloat16.
-    tried = (
-        (current_arithmetic,)
-        if home.settings.model_runtime != TORCH
-        else (current_arithmetic, SINGLE, *([BFLOAT16] if has_bfloat16() else []))
-    )
-    found = ((name, one) for one in tried for name in names if _stored_hash(name, one) == hashed)
-    name, arithmetic = next(found, (None, current_arithmetic))
-    return None if name is None else _open(home, name, arithmetic)
+    # The name of a model's folder begins with its hash, so that no other model is downloaded from a bucket.
+    folders = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
+    copies = [str(storage.local_copy(f"{MODELS}/{name}")) for name in folders]
+    arithmetics = [find_arithmetic(home)]
+    if home.settings.model_runtime == TORCH:
+        # A CPU that builds in bfloat16 also serves an index that a GPU encoded in single precision.
+        arithmetics += [SINGLE, *([BFLOAT16] if has_bfloat16() else [])]
+    for arithmetic in arithmetics:
+        for name in (_name_in_use(home), home.settings.model, *copies):
+            if _stored_hash(name, arithmetic) == hashed:
+                return _open(home, name, arithmetic)
+    return None
 
 
 def read_chosen_encoder(home: AnyHome) -> ModelRecord | None:

@@ -163,11 +163,13 @@ def first_shown(line: Line) -> Span:
 
 def text_x0(line: Line) -> float:
     """Return the left edge of a list item's text, after its mark."""
-    shown = [span for span in line.spans if span.text.strip()]
-    mark = len(line.text) - len(line.text.split(None, 1)[-1])
-    if len(shown) > 1 and len(shown[0].text.strip()) <= mark:
-        return shown[1].x0
-    return line.x0 + (shown[0].x1 - line.x0) * mark / max(1, len(shown[0].text.strip()))
+    first, *rest = [span for span in line.spans if span.text.strip()]
+    mark_length = len(line.text) - len(line.text.split(None, 1)[-1])
+    first_length = len(first.text.strip())
+    if rest and first_length <= mark_length:
+        return rest[0].x0
+    # Mark and text are one span: assume equally wide characters.
+    return line.x0 + (first.x1 - line.x0) * mark_length / max(1, first_length)
 
 
 def is_list_start(line: Line) -> bool:
