@@ -141,10 +141,10 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
 
 def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequence[str]) -> None:
     """Report once the sources that cannot be read; the others are processed."""
-    said = "; ".join(closed)
-    if said and context.cursor != said:
+    message = "; ".join(closed)
+    if message and context.cursor != message:
         send(Alert("sources", "a source cannot be read", tuple(closed)), settings=home.settings)
-    context.update_cursor(said)
+    context.update_cursor(message)
 
 
 def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
@@ -160,8 +160,8 @@ def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str,
     now = time.time()
     settled = {d: file for d, file in files.items() if not is_being_written(Path(file.path), now)}
     standing = {d: sha256 for d, sha256 in admitted.items() if d in files}
-    looks = inspect_files(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
-    hashes = {d: look.sha256 for d, look in looks.items()}
+    statuses = inspect_files(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
+    hashes = {d: status.sha256 for d, status in statuses.items()}
     # The last refusal is the newest reading, whatever the tables contain.
     last = admitted | refused
     changed = sorted(d for d, sha256 in hashes.items() if last.get(d) != sha256)

@@ -171,14 +171,14 @@ def _find_inside(labels: Labels, anchors: dy.DataFrame[Anchors]) -> Callable[[Ro
 
 
 def _read_scope(scope: ScopeLabel, anchors: Sequence[AnchorLabel]) -> _Scope:
-    mine = [label for label in anchors if label.document_id == scope.document_id]
-    begins = [ix for ix, label in enumerate(mine) if is_same_heading(label.heading, scope.first_heading)]
-    ends = [ix for ix, label in enumerate(mine) if is_same_heading(label.heading, scope.last_heading)]
-    first, last = begins[0] if begins else 0, ends[-1] if ends else len(mine) - 1
-    pages = scope.pages or tuple(label.page for label in mine[first : last + 2])
+    document_labels = [label for label in anchors if label.document_id == scope.document_id]
+    begins = [ix for ix, label in enumerate(document_labels) if is_same_heading(label.heading, scope.first_heading)]
+    ends = [ix for ix, label in enumerate(document_labels) if is_same_heading(label.heading, scope.last_heading)]
+    first, last = begins[0] if begins else 0, ends[-1] if ends else len(document_labels) - 1
+    pages = scope.pages or tuple(label.page for label in document_labels[first : last + 2])
     return _Scope(
-        headings=tuple(label.heading for label in mine[first : last + 1]),
-        all_headings=tuple(label.heading for label in mine),
+        headings=tuple(label.heading for label in document_labels[first : last + 1]),
+        all_headings=tuple(label.heading for label in document_labels),
         first_page=min(pages),
         last_page=max(pages),
     )

@@ -299,11 +299,11 @@ def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[Fl
         return
     for key, own in zip(named.keys, keys, strict=True):
         here = replace(named, forms=(form,), keys=(own,), part="", column="", label="")
-        there = replace(named, keys=(key,))
+        place_of_key = replace(named, keys=(key,))
         yield replace(
             statement,
-            source=here if statement.source is None else there,
-            target=here if statement.target is None else there,
+            source=here if statement.source is None else place_of_key,
+            target=here if statement.target is None else place_of_key,
         )
 
 

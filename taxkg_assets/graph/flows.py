@@ -133,8 +133,8 @@ def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[sch
     for end in ("source", "target"):
         own = flows.filter(pl.col(f"{end}_line").is_not_null())
         on = [f"{end}_document_id", f"{end}_part", f"{end}_key"]
-        lost = own.join(known, left_on=on, right_on=["document_id", "part", "key"], how="anti")
-        faults.append(lost.select(columns).with_columns(fault=pl.lit(f"{end} is no line")))
+        unmatched = own.join(known, left_on=on, right_on=["document_id", "part", "key"], how="anti")
+        faults.append(unmatched.select(columns).with_columns(fault=pl.lit(f"{end} is no line")))
     same = pl.all_horizontal(
         pl.col(f"source_{name}") == pl.col(f"target_{name}") for name in ("document_id", "part", "key", "column")
     )

@@ -62,8 +62,8 @@ def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.Data
     operand_rows = operand_rows.filter(~pl.col("operands").str.contains("(", literal=True))
     operand_rows = operand_rows.select("document_id", "part", "key", "operand_parts", "operands")
     known = lines.select("document_id", operand_parts="part", operands="key").unique()
-    lost = operand_rows.join(known, on=["document_id", "operand_parts", "operands"], how="anti")
-    faults = [lost.with_columns(fault=pl.lit("no such line"))]
+    unmatched = operand_rows.join(known, on=["document_id", "operand_parts", "operands"], how="anti")
+    faults = [unmatched.with_columns(fault=pl.lit("no such line"))]
     for (document_id,), rows in operand_rows.group_by("document_id", maintain_order=True):
         sources: dict[Place, set[Place]] = defaultdict(set)
         for part, key, of_part, operand in rows.drop("document_id").iter_rows():

@@ -167,7 +167,7 @@ def build(
 def _list_skipped(home: Home, roots: Sequence[Path], *, recorded: Sequence[str]) -> list[str]:
     """Return what the scanned sources contain that is not read; the bundled samples are left out."""
     scanned = [root.resolve() for root in roots] or existing_roots([*recorded, str(inbox_of(home.settings))])
-    return [said for root in scanned if root != SAMPLES and (said := describe_skipped(root, roots=recorded))]
+    return [message for root in scanned if root != SAMPLES and (message := describe_skipped(root, roots=recorded))]
 
 
 def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
@@ -300,9 +300,9 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
             result.step_seconds[event.step_key] = event.step_success_data.duration_ms / 1000
         if event.is_step_failure and event.step_key:
             error = event.step_failure_data.error
-            said = describe_error(error) if error is not None else ""
-            if said and "DagsterAssetCheckFailedError" not in said:
-                result.errors.append(f"{event.step_key}: {said}")
+            message = describe_error(error) if error is not None else ""
+            if message and "DagsterAssetCheckFailedError" not in message:
+                result.errors.append(f"{event.step_key}: {message}")
 
 
 def _figure(value: dg.MetadataValue) -> Any:

@@ -70,8 +70,8 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
     named = {row["node_id"]: name_node(row) for row in iter_records(nodes, NodeRecord)}
     sentences = nodes.filter(pl.col("level") == "sentence", pl.col("parent_id") == node_id)["node_id"]
     is_below = pl.col("source_id").is_in(sentences.implode()) & (pl.col("created_by") != "structural")
-    said = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_below)
-    ordered = said.sort("relation", "source_id", "target_id", "start")
+    relations = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_below)
+    ordered = relations.sort("relation", "source_id", "target_id", "start")
     rows: list[NamedEdgeRecord] = [
         {**row, "source": named[row["source_id"]], "target": named[row["target_id"]]}
         for row in iter_records(ordered, EdgeRecord)

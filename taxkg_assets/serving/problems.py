@@ -92,15 +92,15 @@ def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
             continue
         place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
         sentences.append(_describe(place or "the body", str(error["msg"])))
-    said = "; ".join(sentences) + "."
-    return said[0].upper() + said[1:] if said.startswith("the body") else said
+    message = "; ".join(sentences) + "."
+    return message[0].upper() + message[1:] if message.startswith("the body") else message
 
 
-def _describe(place: str, said: str) -> str:
+def _describe(place: str, message: str) -> str:
     for pattern, words in PLAIN:
-        if found := re.fullmatch(pattern, said):
+        if found := re.fullmatch(pattern, message):
             return f"{place} {found.expand(words)}".replace("{greater}", "least").replace("{less}", "most")
-    return f"{place}: {said.removeprefix('Value error, ')}"
+    return f"{place}: {message.removeprefix('Value error, ')}"
 
 
 def describe_unknown(error: StarletteHTTPException, *, method: str, path: str) -> str:

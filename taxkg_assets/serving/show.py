@@ -180,10 +180,10 @@ def find_document(store: Store, document_id: str) -> DocumentRecord:
 
 def _owners(store: Store, document_id: str, elements: Sequence[ElementRecord]) -> dict[str, str]:
     """Return the heading that owns each element; an element is owned as the paragraph that it is part of."""
-    mine = pl.col("document_id") == document_id
-    headings = dict(store.read("anchors").filter(mine).select("anchor_id", "heading").iter_rows())
+    of_document = pl.col("document_id") == document_id
+    headings = dict(store.read("anchors").filter(of_document).select("anchor_id", "heading").iter_rows())
     owned: dict[str, str] = {}
-    for row in store.read("sections").filter(mine).iter_rows(named=True):
+    for row in store.read("sections").filter(of_document).iter_rows(named=True):
         heading = headings.get(row["anchor_id"], UNOWNED)
         for element_id in row["element_ids"]:
             owned[element_id] = heading

@@ -277,17 +277,17 @@ def _follow(
     flows: dict[Node, FlowColumns] = {}
     rows = sorted(index.get(at, ()), key=lambda row: (not row["is_same_year"], row["document_id"] != at[0]))
     for row in rows if depth > 0 else ():
-        there = _node(row, end)
-        if not (there in seen and there == at):
-            flows.setdefault(there, row)
+        end_node = _node(row, end)
+        if not (end_node in seen and end_node == at):
+            flows.setdefault(end_node, row)
     ranks = {row[f"{end}_form"]: rank for rank, row in reversed([*enumerate(flows.values())])}
     steps = []
-    for there, row in sorted(flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _order(item[0]))):
+    for end_node, row in sorted(flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _order(item[0]))):
         further: list[TraceStep] = []
-        if there not in seen:
-            seen.add(there)
-            further = _follow(there, index, end, labels, depth - 1, seen)
-        steps.append(_step(row, end, label=labels.get(there, ""), further=further))
+        if end_node not in seen:
+            seen.add(end_node)
+            further = _follow(end_node, index, end, labels, depth - 1, seen)
+        steps.append(_step(row, end, label=labels.get(end_node, ""), further=further))
     return steps
 
 
@@ -298,10 +298,10 @@ def _leaves(start: Node, by_source: Mapping[Node, Sequence[FlowColumns]], form: 
         for row in by_source.get(ahead.pop(), ()):
             if row["target_form"] != form:
                 return True
-            there = _node(row, "target")
-            if there not in seen:
-                seen.add(there)
-                ahead.append(there)
+            end_node = _node(row, "target")
+            if end_node not in seen:
+                seen.add(end_node)
+                ahead.append(end_node)
     return False
 
 

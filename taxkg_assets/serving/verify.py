@@ -151,11 +151,11 @@ class Checker:
         rows = self._passages.compare(claim, found.others[:1])
         year = claim.subject.year
         reason = f"The library has no document for {', '.join(claim.subject.forms)} and {year}"
-        said = next((row for row in rows if supports(row)), None)
-        if said is None:
+        supporting = next((row for row in rows if supports(row)), None)
+        if supporting is None:
             return Decision(Verdict.not_found, rows[0] if rows else None), f"{reason}."
-        revision = self._documents[said.passage.document_id]["revision"]
-        return Decision(Verdict.unclear, said), f"{reason}; revision {revision} says the same."
+        revision = self._documents[supporting.passage.document_id]["revision"]
+        return Decision(Verdict.unclear, supporting), f"{reason}; revision {revision} says the same."
 
     def _find_elsewhere(
         self, claim: Claim, own: Sequence[str], others: Sequence[str], decision: Decision

@@ -177,10 +177,10 @@ def _record(roots: Iterable[str], claims: Iterable[Claim]) -> SourceManifest:
         claimed.setdefault(claim.document_id, []).append(claim)
     files: dict[str, SourceFile] = {}
     for document_id, rivals in sorted(claimed.items()):
-        there = list({claim.path: claim for claim in rivals if Path(claim.path).exists()}.values()) or rivals[-1:]
-        rival = next((claim for claim in there[1:] if not _are_same(Path(there[0].path), Path(claim.path))), None)
+        existing = list({claim.path: claim for claim in rivals if Path(claim.path).exists()}.values()) or rivals[-1:]
+        rival = next((claim for claim in existing[1:] if not _are_same(Path(existing[0].path), Path(claim.path))), None)
         other = None if rival is None else FilePlace(root=rival.root, path=rival.path)
-        files[document_id] = SourceFile(root=there[0].root, path=there[0].path, rival=other)
+        files[document_id] = SourceFile(root=existing[0].root, path=existing[0].path, rival=other)
     return SourceManifest(roots=sorted(roots), files=files)
 
 

@@ -57,11 +57,11 @@ def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[
     words = [frozenset(question.split()) for question in plain]
     repeated_words: dict[int, str] = {}
     for ix, text in enumerate(texts):
-        said = normalize(text)
-        own = frozenset(said.split())
+        normalized = normalize(text)
+        own = frozenset(normalized.split())
         for number, question in enumerate(questions):
             shared = len(own & words[number])
-            if shared >= threshold * len(own | words[number]) or f" {plain[number]} " in f" {said} ":
+            if shared >= threshold * len(own | words[number]) or f" {plain[number]} " in f" {normalized} ":
                 repeated_words[ix] = question
                 break
     return repeated_words

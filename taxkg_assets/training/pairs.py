@@ -127,9 +127,9 @@ def _count_left_out(
     counts = [made, *left]
     found = {}
     for kind in PAIR_KINDS:
-        lost = [before[kind] - after[kind] for before, after in pairwise(counts)]
-        lost[0], lost[1] = lost[0] - repeats[kind], lost[1] + repeats[kind]
-        found[kind] = {"made": made[kind], **dict(zip(LEFT_OUT, lost, strict=True)), "kept": left[-1][kind]}
+        dropped = [before[kind] - after[kind] for before, after in pairwise(counts)]
+        dropped[0], dropped[1] = dropped[0] - repeats[kind], dropped[1] + repeats[kind]
+        found[kind] = {"made": made[kind], **dict(zip(LEFT_OUT, dropped, strict=True)), "kept": left[-1][kind]}
     return found
 
 

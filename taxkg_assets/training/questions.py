@@ -170,8 +170,8 @@ def _fits(pattern: str, names: Mapping[str, str]) -> bool:
         for word in _WORD.findall(re.sub(r"{\w+}", " ", pattern).lower())
     }
     subject = names.get("subject", "") if re.search(r"{(?:subject|topic)}", pattern) else ""
-    said = {word[: load_scenarios().limits.stem_letters - 1] for word in _WORD.findall(subject.lower())}
-    return all(names.get(field) for field in re.findall(r"{(\w+)}", pattern)) and not stems & said
+    subject_stems = {word[: load_scenarios().limits.stem_letters - 1] for word in _WORD.findall(subject.lower())}
+    return all(names.get(field) for field in re.findall(r"{(\w+)}", pattern)) and not stems & subject_stems
 
 
 def _is_broken(text: str) -> bool:

@@ -108,9 +108,9 @@ class StructuralNegativeMiner:
         Whole documents do not count: nearly all of their passages say something about them.
         """
         for node_id in sorted({n for own in passage.node_ids for n in self.distances.related.get(own, ())}):
-            said = self.speaking.get(node_id, ())
-            if any(chunk_id == passage.chunk_id and not negates for chunk_id, negates, _ in said):
-                for chunk_id, negates, edge in said:
+            statements = self.speaking.get(node_id, ())
+            if any(chunk_id == passage.chunk_id and not negates for chunk_id, negates, _ in statements):
+                for chunk_id, negates, edge in statements:
                     if negates and chunk_id != passage.chunk_id:
                         yield StructuralNegative(chunk_id, "negated", edge)
 

@@ -375,12 +375,12 @@ def _open_folder(store: Store, name: str) -> Path:
     folder = store.storage.local_copy(name)
     card = folder / FILES
     listed = json.loads(card.read_text(encoding="utf8")) if card.is_file() else {FILES: [0, ""]}
-    wrong = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
-    if wrong:
+    damaged = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
+    if damaged:
         copied = not isinstance(store.storage, LocalStorage)
         remedy = "to have it copied again" if copied else "and run `taxkg build`"
         raise IndexFilesError(
-            f"The index folder {folder} is damaged ({', '.join(wrong)}). Delete this folder {remedy}."
+            f"The index folder {folder} is damaged ({', '.join(damaged)}). Delete this folder {remedy}."
         )
     return folder
 

@@ -302,9 +302,9 @@ def _read_model(name: str) -> Any:
     try:
         model: Any = SentenceTransformer(str(folder or name), device="cpu")
     except (OSError, ValueError) as missing:  # the hub's client has its own idea of a name
-        said = str(missing).partition("\n")[0]
+        message = str(missing).partition("\n")[0]
         remedy = "Set TAXKG_MODEL to a model's folder or hub name."
-        raise ModelError(f"The model {name!r} could not be loaded: {said} {remedy}") from missing
+        raise ModelError(f"The model {name!r} could not be loaded: {message} {remedy}") from missing
     return model
 
 

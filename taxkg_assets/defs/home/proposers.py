@@ -232,9 +232,9 @@ def _own_prices(path: str) -> dict[str, Price]:
         rows = yaml.safe_load(Path(path).read_text(encoding="utf8"))
         return {re.compile(str(k)).pattern: _read_price(v) for k, v in rows.items()}
     except (OSError, yaml.YAMLError, re.error, KeyError, TypeError, ValueError, AttributeError) as broken:
-        said = " ".join(str(broken).split())
+        message = " ".join(str(broken).split())
         raise ProposerSettingError(
-            f"{path} (TAXKG_LLM_PRICES) is not a price list: {said}. "
+            f"{path} (TAXKG_LLM_PRICES) is not a price list: {message}. "
             "Write lines like `my-model: {input_usd: 1, output_usd: 2}`, both for a million tokens."
         ) from broken
 

@@ -152,6 +152,6 @@ def _open_cross(name: str) -> Any:
     try:
         return CrossEncoder(name, device="cpu", local_files_only=Path(name).is_dir())
     except (OSError, ValueError) as missing:
-        said = str(missing).partition("\n")[0]
+        message = str(missing).partition("\n")[0]
         remedy = "Set TAXKG_RERANKER to late, cross, none, or a cross-encoder's folder or hub name."
-        raise ModelError(f"The reranker {name!r} could not be loaded: {said} {remedy}") from missing
+        raise ModelError(f"The reranker {name!r} could not be loaded: {message} {remedy}") from missing

@@ -64,12 +64,12 @@ def inspect_files(
     Returns:
         The state of each document's file, with the reason if it cannot be read.
     """
-    looks = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
-    seen = {d: look.sha256 for d, look in looks.items() if not look.reason}
+    statuses = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
+    seen = {d: status.sha256 for d, status in statuses.items() if not status.reason}
     for document_id, holder in find_duplicate_files(seen, admitted=admitted).items():
         reason = f"{printable(files[document_id].path)} has the same bytes as the document {holder}."
-        looks[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
-    return looks
+        statuses[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
+    return statuses
 
 
 def _inspect_file(file: SourceFile, *, settings: Settings, hashed: Callable[[Path], str]) -> FileStatus:

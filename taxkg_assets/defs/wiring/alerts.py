@@ -86,8 +86,8 @@ def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
     for entry in instance.all_logs(run_id, of_type=kinds):
         event = entry.get_dagster_event()
         error = event.step_failure_data.error if event.is_step_failure else None
-        said = describe_error(error) if error is not None else event.message or ""
-        lines.append(f"{event.step_key or 'run'}: {said}")
+        message = describe_error(error) if error is not None else event.message or ""
+        lines.append(f"{event.step_key or 'run'}: {message}")
     return tuple(lines)
 
 

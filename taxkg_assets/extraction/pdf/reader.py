@@ -201,9 +201,9 @@ def _repair_warnings(document: Any) -> list[str]:
     if not document.is_pdf or not document.is_repaired:
         return []
     declared = max(_declared_page_count(document), document.page_count)
-    lost = declared - sum(_has_content(document, ix) for ix in range(document.page_count))
-    if lost:
-        raise StageError("open", f"The file is truncated: {lost} of {declared} pages are lost.", _REDOWNLOAD)
+    missing_pages = declared - sum(_has_content(document, ix) for ix in range(document.page_count))
+    if missing_pages:
+        raise StageError("open", f"The file is truncated: {missing_pages} of {declared} pages are lost.", _REDOWNLOAD)
     return ["The cross-reference table was damaged and has been rebuilt."]
 
 

@@ -173,12 +173,12 @@ def read_destination(view: View) -> Relation | None:
         The relation; None if the clause states none.
     """
     fronted = _find_fronted(view)
-    verb, said = fronted if fronted is not None else _find_destination(view)
+    verb, phrase = fronted if fronted is not None else _find_destination(view)
     if verb is None or verb.mood not in FINITE:
         return None
     is_field = view.mentioned.kind in ("box", "line")
     is_own = view.mentioned.holds_amount and not view.mentioned.is_denied
-    is_whole = is_own and verb.sense == PLACE and _is_whole(verb, said, after=view.after)
+    is_whole = is_own and verb.sense == PLACE and _is_whole(verb, phrase, after=view.after)
     if verb.mood == BAN:
         if verb.sense == PLACE and is_field and view.mentioned.holds_amount and not view.mentioned.is_self:
             return Relation("excludes", "negative", "not_put_into")
@@ -192,12 +192,12 @@ def read_destination(view: View) -> Relation | None:
     return Relation("references", "positive", "may_put_into")
 
 
-def _is_whole(verb: Predicate, said: str, *, after: str) -> bool:
+def _is_whole(verb: Predicate, phrase: str, *, after: str) -> bool:
     """Decide whether what is put somewhere is the owner's amount; its name may follow the place."""
     if _is_part_of(verb):
-        return not load_relations().partial_amounts.matches(said)
-    if verb.is_passive or not load_relations().bare_places.matches(said):
-        return load_relations().whole_amounts.matches(said)
+        return not load_relations().partial_amounts.matches(phrase)
+    if verb.is_passive or not load_relations().bare_places.matches(phrase):
+        return load_relations().whole_amounts.matches(phrase)
     return load_relations().nothing_more.matches(after) or load_relations().whole_amounts.matches(after)
 
 
@@ -226,5 +226,5 @@ def _find_destination(view: View) -> tuple[Predicate | None, str]:
     )
     if is_described or (not _is_part_of(verb) and load_relations().described_places.matches(view.before[verb.end :])):
         return None, ""
-    said = view.before[: verb.head_end] if verb.is_passive else view.before[verb.end :]
-    return verb, said
+    phrase = view.before[: verb.head_end] if verb.is_passive else view.before[verb.end :]
+    return verb, phrase

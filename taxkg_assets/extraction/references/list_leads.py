@@ -145,16 +145,16 @@ def denies(lead: str) -> bool:
         return False
     if excludes_amounts(lead):
         return True
-    said = without_parentheses(lead)
-    clauses = find_clauses(said, rule_words=ALL_WORDS)
-    ends = [*(clause.start for clause in clauses[1:]), len(said)]
-    main = [said[clause.start : end] for clause, end in zip(clauses, ends, strict=True) if clause.kind == MAIN]
+    plain_lead = without_parentheses(lead)
+    clauses = find_clauses(plain_lead, rule_words=ALL_WORDS)
+    ends = [*(clause.start for clause in clauses[1:]), len(plain_lead)]
+    main = [plain_lead[clause.start : end] for clause, end in zip(clauses, ends, strict=True) if clause.kind == MAIN]
     if not any(map(is_negated, main)):
         return False
-    first = next((verb for verb in read_predicates(said) if verb.mood in FINITE), None)
+    first = next((verb for verb in read_predicates(plain_lead) if verb.mood in FINITE), None)
     is_order = first is not None and first.sense == PLACE and first.mood == DUTY
     # `Report all income that is not on another form, such as:` denies only what the items lack.
-    return not (is_order and load_relations().denied_descriptions.matches(said))
+    return not (is_order and load_relations().denied_descriptions.matches(plain_lead))
 
 
 def prepend_auxiliary(lead: str, item: str) -> str:

@@ -219,11 +219,11 @@ def _read_object(view: View) -> Relation | None:
     verb = next((predicate for predicate in reversed(view.verbs) if predicate.mood in (*FINITE, PURPOSE)), None)
     if verb is None or verb.mood not in FINITE or verb.is_passive:
         return match_cue(load_relations().duties, view)
-    said = _skip_receiver(view.before[verb.start :], length=verb.end - verb.start, after=view.after)
+    phrase = _skip_receiver(view.before[verb.start :], length=verb.end - verb.start, after=view.after)
     is_object = (
-        load_relations().objects.matches(said)
-        or (verb.sense == COMPUTE and load_relations().applied_rules.matches(said))
-        or (verb.sense == DO and load_relations().listed_objects.matches(said))
+        load_relations().objects.matches(phrase)
+        or (verb.sense == COMPUTE and load_relations().applied_rules.matches(phrase))
+        or (verb.sense == DO and load_relations().listed_objects.matches(phrase))
     )
     if not is_object or verb.sense == POINT:
         return match_cue(load_relations().duties, view)
@@ -236,15 +236,15 @@ def _read_object(view: View) -> Relation | None:
     return Relation("references", "positive", "may_do") if verb.mood == PERMISSION else None
 
 
-def _skip_receiver(said: str, *, length: int, after: str) -> str:
+def _skip_receiver(phrase: str, *, length: int, after: str) -> str:
     """Leave out the verb, and who gets the thing: of `send the buyer a copy of` the words `a copy of` remain.
 
     A verb after the target may show that the words are a clause of their own: `give the date the form was sent`.
     """
     receivers = load_relations().indirect_objects
-    whole = f"{said}@{after}"
+    whole = f"{phrase}@{after}"
     match = next((found for rule in receivers if (found := rule.pattern.match(whole)) is not None), None)
-    return said[length:] if match is None else f" {said[match.end() :]}"
+    return phrase[length:] if match is None else f" {phrase[match.end() :]}"
 
 
 def _read_lead(view: View) -> Relation | None:

@@ -191,8 +191,8 @@ def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[fl
     """Divide a slab at the gutters that nearly all of its full lines leave free."""
     rules = load_tables().grid
     x0, x1 = slab
-    mine = [run for run in runs if run.x0 >= x0 - 3 and run.x1 <= x1 + 3]
-    lines = find_lines(mine)
+    inner_runs = [run for run in runs if run.x0 >= x0 - 3 and run.x1 <= x1 + 3]
+    lines = find_lines(inner_runs)
     most = max((len(line) for line in lines), default=0)
     full = [line for line in lines if len(line) >= max(2, rules.full_row_frac * most)]
     if most < 2 or len(full) < 2 or (len(full) < 3 and len(full) < 0.3 * len(lines)):

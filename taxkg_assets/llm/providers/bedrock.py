@@ -136,8 +136,8 @@ class BedrockProvider:
         except _BROKEN as error:
             raise OutageError(f"{request.model}: no answer from Bedrock: {put_on_one_line(error)}") from error
         except BotoCoreError as error:
-            said = put_on_one_line(error)
-            raise AccessError(f"{request.model}: {said} Check the AWS credentials and TAXKG_LLM_REGION.") from error
+            message = put_on_one_line(error)
+            raise AccessError(f"{request.model}: {message} Check the AWS credentials and TAXKG_LLM_REGION.") from error
         try:
             return _read(response, request=request)
         except (KeyError, TypeError, AttributeError) as broken:
@@ -187,8 +187,8 @@ def _find_rejected_field(error: ClientError, rejected: frozenset[str]) -> str | 
 def _read(response: Mapping[str, Any], *, request: Request) -> Reply:
     content = response["output"]["message"]["content"]
     used = [part["toolUse"]["input"] for part in content if "toolUse" in part]
-    said = "".join(part.get("text", "") for part in content)
-    answer = json.dumps(used[0], ensure_ascii=False) if used else said
+    message = "".join(part.get("text", "") for part in content)
+    answer = json.dumps(used[0], ensure_ascii=False) if used else message
     usage = response.get("usage") or {}
     return Reply(
         text=answer,

@@ -98,14 +98,14 @@ class OpenAIProvider:
 
     def _post(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         """Return status, text and seconds to wait; a response slower than the limit is an outage."""
-        late = f"no complete response from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
+        timeout_message = f"no complete response from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
         try:
             return call_with_timeout(self._seconds, lambda: self._exchange(body))
         except (TimeoutError, httpx.TimeoutException) as error:
-            raise OutageError(late) from error
+            raise OutageError(timeout_message) from error
         except httpx.HTTPError as broken:
-            said = put_on_one_line(broken) or f"{type(broken).__name__}."
-            raise OutageError(f"no connection to {self._shown}: {said} Check TAXKG_LLM_URL.") from broken
+            message = put_on_one_line(broken) or f"{type(broken).__name__}."
+            raise OutageError(f"no connection to {self._shown}: {message} Check TAXKG_LLM_URL.") from broken
 
     def _exchange(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         deadline = time.monotonic() + self._seconds
@@ -228,11 +228,11 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
         parsed = json.loads(text)
         choice, usage = parsed["choices"][0], parsed.get("usage")
         counts = usage if isinstance(usage, dict) else {}
-        said = choice["message"]
-        answer = _join_parts(said.get("content"))
+        message = choice["message"]
+        answer = _join_parts(message.get("content"))
         return Reply(
             text=answer,
-            stop=REFUSED if said.get("refusal") else _STOPS.get(choice.get("finish_reason") or "stop", REFUSED),
+            stop=REFUSED if message.get("refusal") else _STOPS.get(choice.get("finish_reason") or "stop", REFUSED),
             input_tokens=count_tokens(counts.get("prompt_tokens"), text=request.system + request.user),
             output_tokens=count_tokens(counts.get("completion_tokens"), text=answer),
         )

@@ -269,12 +269,12 @@ class Searcher:
             return ranking
         depth = self.reranker.depth
         self.passages.prefetch([candidate.row for candidate in ranking.candidates[:depth]], ("context", "text"))
-        lost = self.reranker.score_penalties(
+        penalties = self.reranker.score_penalties(
             query, [self.read_passage(candidate.row) for candidate in ranking.candidates[:depth]]
         )
-        floor = float(lost.min())
+        floor = float(penalties.min())
         reranked = [
-            replace(candidate, score=candidate.score + float(lost[ix]), rerank_penalty=float(lost[ix]))
+            replace(candidate, score=candidate.score + float(penalties[ix]), rerank_penalty=float(penalties[ix]))
             if ix < depth
             else replace(candidate, score=candidate.score + floor)
             for ix, candidate in enumerate(ranking.candidates)
