@@ -129,8 +129,7 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         absent = ", ".join(name for name, _ in name_forms(released, query))
         raise LineNotFoundError(
             f"The library does not contain {absent}. Other documents explain some of its lines: look up one "
-            "with `taxkg "
-            "line FORM KEY`."
+            "with `taxkg line FORM KEY`."
         )
     rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
     if rest and (revision or not _REVISION.match(rest)):

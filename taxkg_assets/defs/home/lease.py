@@ -94,7 +94,7 @@ class Lease:
                 return
             if time.monotonic() >= deadline:
                 remedy = "Wait for it, or choose another home with --home."
-                raise HomeBusyError(f"Another build ({holder}) is working on {self._uri}. {remedy}")
+                raise HomeBusyError(f"Another build ({holder}) is running on {self._uri}. {remedy}")
             time.sleep(POLL_SECONDS)
 
     def _beat(self) -> None:

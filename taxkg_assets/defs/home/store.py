@@ -126,7 +126,7 @@ class Store(StoredTables):
                 except BlockingIOError as busy:
                     if time.monotonic() >= deadline:
                         remedy = "Wait for it, or choose another home with --home."
-                        raise HomeBusyError(f"Another {work} is working on {self.uri}. {remedy}") from busy
+                        raise HomeBusyError(f"Another {work} is running on {self.uri}. {remedy}") from busy
                     time.sleep(POLL_SECONDS)
             left_s = max(0.0, deadline - time.monotonic())
             with self.storage.lease(wait_s=left_s) if work == BUILD else nullcontext():
@@ -293,8 +293,7 @@ class Store(StoredTables):
         if state is None:
             raise TableNotFoundError(
                 f"Another program deleted the table {name} in {self.uri} during the build. Run the build "
-                "again, and do not "
-                "change a home while a build runs."
+                "again, and do not change a home while a build runs."
             )
         return state
 

@@ -333,8 +333,7 @@ def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:
         if not _is_same(row, job):
             raise LookupError(
                 f"The cached tables of {row['document_id']} were deleted, and its file or the code has "
-                "changed since they "
-                "were made. Run `taxkg build`, or materialize `documents` for it first."
+                "changed since they were made. Run `taxkg build`, or materialize `documents` for it first."
             )
     for outcome in _read(home, jobs, statuses=statuses):
         if not outcome.is_read:
