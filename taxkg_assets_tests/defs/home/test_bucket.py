@@ -117,7 +117,7 @@ def test_one_build_at_a_time_and_a_dead_one_is_not_waited_for(
     bucket: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = (S3Storage(HOME, work=tmp_path) for _ in range(2))
-    with one.lease(wait_s=0), pytest.raises(HomeBusyError, match="working on s3://homes/one"), other.lease(wait_s=0):
+    with one.lease(wait_s=0), pytest.raises(HomeBusyError, match="running on s3://homes/one"), other.lease(wait_s=0):
         pass
     with one.lease(wait_s=0):
         one.check_lease()
