@@ -67,8 +67,8 @@ class VectorCodes:
         for first in range(0, self.height, _SIGNS_AT_ONCE):
             part = counts[first : first + _SIGNS_AT_ONCE]
             bits, count = differing[: len(part)], counted[: len(part)]
-            for word, query_bit in zip(self.signs[:, first : first + len(part)], query_bits, strict=True):
-                np.bitwise_xor(word, query_bit, out=bits)
+            for word, mine in zip(self.signs[:, first : first + len(part)], query_bits, strict=True):
+                np.bitwise_xor(word, mine, out=bits)
                 part += np.bitwise_count(bits, out=count)
         return counts
 
