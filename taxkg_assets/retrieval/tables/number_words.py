@@ -8,7 +8,23 @@ from functools import cache
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)"
+_QUARTER = re.compile(r"(?i)\bq([1-4])\b")
+_NUMBERED = re.compile(r"(?i)\b(\d{1,2})(?:st|nd|rd|th)(?=\s+(?:quarter|installment|payment|period)s?\b)")
 _SEPARATOR = re.compile(r"[\s-]+")
+
+
+def spell_ordinals(text: str) -> str:
+    """Write the number of a quarter, an installment or a period as a word.
+
+    Args:
+        text: Words of a user.
+
+    Returns:
+        Text: "2nd quarter" and "Q2" become "second quarter".
+    """
+    names = {str(value): name for name, value in load_table_lookup().ordinals.items()}
+    text = _QUARTER.sub(r"\1th quarter", text)
+    return _NUMBERED.sub(lambda match: names.get(match[1], match[0]), text)
 
 
 def write_digits(text: str) -> str:
