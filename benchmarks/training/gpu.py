@@ -107,7 +107,7 @@ def measure(texts: dict[str, list[str]], folder: str, *, device: str, is_short: 
     torch.set_num_threads(1)
     _, ways["processor, single precision, one core"] = time_passages(single, passages[: ONE_CORE // scale])
     torch.set_num_threads(os.cpu_count() or 1)
-    narrow = replace(single, is_bfloat16=True, narrowed=encoding.convert_to_bfloat16(single.model))
+    narrow = replace(single, is_bfloat16=True, narrowed=encoding.narrow_products(single.model))
     some = passages[: BFLOAT16 // scale]
     in_bfloat16, ways["processor, bfloat16"] = time_passages(narrow, some)
     for rows in BATCHES[:1] if is_short else BATCHES:

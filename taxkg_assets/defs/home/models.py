@@ -27,7 +27,7 @@ from taxkg_assets.defs.home.tokenizers import open_tokenizer
 from taxkg_assets.records import ModelRecord, iter_records
 from taxkg_assets.retrieval.encoding.encoder import ROWS, UNSCALED, CosineScale
 from taxkg_assets.retrieval.encoding.gpu import GPU
-from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, convert_to_bfloat16
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, narrow_products
 from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.similarity_calibration import SCALE_FILE
@@ -271,7 +271,7 @@ def _load(name: str, arithmetic: str) -> SentenceEncoder:
     if arithmetic != BFLOAT16:
         return encoder
     hashed = _stored_hash(name, BFLOAT16)
-    return replace(encoder, model_hash=hashed, is_bfloat16=True, narrowed=convert_to_bfloat16(encoder.model))
+    return replace(encoder, model_hash=hashed, is_bfloat16=True, narrowed=narrow_products(encoder.model))
 
 
 @cache

@@ -63,7 +63,7 @@ def _batch_threads() -> Iterator[MapBatches]:
         torch.set_num_threads(threads)
 
 
-def convert_to_bfloat16(model: Any) -> Any:
+def narrow_products(model: Any) -> Any:
     """Copy a model with the weights of matrix products in bfloat16.
 
     Autocast would otherwise convert them for every text. Vectors stay the same to the last digit; the copy can be run
@@ -96,7 +96,7 @@ class SentenceEncoder:
         is_bfloat16: Multiply in bfloat16, for processors that have it in hardware; cosines move by less than 0.001.
         rows: Texts in a batch; 1 where a vector would depend on its batch mates, as in arithmetic of 8 bits.
         scale: Map from its cosines to those of its base.
-        narrowed: Model from `convert_to_bfloat16`, if any.
+        narrowed: Model from `narrow_products`, if any.
         has_own_threads: Whether the model divides one batch among threads itself, as ONNX Runtime does.
         gpu: Copy of the model that encodes batches on the GPU, if any; a single question stays on the processor.
     """

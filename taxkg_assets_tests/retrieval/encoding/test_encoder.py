@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, convert_to_bfloat16
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, narrow_products
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,7 @@ def test_vectors_agree_with_the_library(encoder: SentenceEncoder) -> None:
 
 def test_weights_kept_in_bfloat16_give_the_vectors_that_autocast_gives(encoder: SentenceEncoder) -> None:
     once = replace(encoder, is_bfloat16=True, narrowed=None)
-    kept = replace(once, narrowed=convert_to_bfloat16(encoder.model))
+    kept = replace(once, narrowed=narrow_products(encoder.model))
     assert np.array_equal(once.encode_query("harbour rent is taxed"), kept.encode_query("harbour rent is taxed"))
     assert {weight.dtype for weight in encoder.model.parameters()} == {torch.float32}
     whole = replace(kept, is_bfloat16=False)  # has a narrowed copy and may not ask it
