@@ -118,8 +118,8 @@ def show(found: Explained, *, out: Console) -> None:
         relation = row["relation"] + (" (negative)" if row["polarity"] == "negative" else "")
         out.print(f"  [green]{arrow} {relation}[/] {escape(other)} [dim]{row['confidence']:.2f}[/]", highlight=False)
         if row["evidence"]:
-            said = " ".join(row["evidence"].split())
-            out.print(f"      [dim]p. {row['page']}, {row['rule_id']}:[/] {escape(said)}", highlight=False)
+            evidence = " ".join(row["evidence"].split())
+            out.print(f"      [dim]p. {row['page']}, {row['rule_id']}:[/] {escape(evidence)}", highlight=False)
 
 
 def export_graph(released: Released, folder: Path) -> dict[str, int]:
