@@ -36,7 +36,11 @@ QUARTERS = 4
 _WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
 _MONTH = "|".join(rf"{name[:3]}t?\.?|{name}" for name in _MONTH_NAMES)
 _MONTH_NAME = rf"(?i)\b(?:{_MONTH})(?![a-z])"
-_MONTH_LIST = re.compile(rf"(?i)(?:\d\.\s*)?(?:{_MONTH})(?:(?:,\s*|\s+)(?:and\s+)?(?:{_MONTH}))+")
+_MONTH_LIST = re.compile(
+    rf"(?i)(?:\d\.\s*)?(?:{_MONTH})(?:(?:,\s*|\s+)(?:and\s+)?(?:{_MONTH}))+"
+    rf"|(?:{_MONTH})(?:\s*[-–—]\s*(?:{_MONTH})){{2,}}"
+)
+_EVERY_STATE = re.compile(r"\b(?:50|fifty) states\b")
 _DAY = re.compile(rf"(?i)(?:{_MONTH})\s+\d{{1,2}}\b")
 _MONTH_RANGE = re.compile(
     rf"(?i)\b(?P<first>{_MONTH})(?:\s+\d{{1,2}}(?:st|nd|rd|th)?(?:\s\d)?)?(?:,?\s+\d{{4}})?,?\s*"
@@ -194,7 +198,7 @@ def is_for_other_status(row: str, question: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def find_states(text: str) -> frozenset[str]:
-    """Find the states whose full names are in a text.
+    """Find the states whose full names are in a text; all of them where it says "50 states".
 
     Args:
         text: Question or header.
@@ -203,6 +207,8 @@ def find_states(text: str) -> frozenset[str]:
         Ids of the rules of `router.places`.
     """
     small = text.lower()
+    if _EVERY_STATE.search(small):
+        return frozenset(rule.id for rule in load_router().places)
     rules = (rule for rule in load_router().places if rule.may_match(small))
     return frozenset(rule.id for rule in rules if rule.pattern.search(text))
 
@@ -253,6 +259,8 @@ def read_question(question: str) -> Question:
         # "tax year 2031" is covered by the number.
         words -= frozenset({stem("year")})
     lay = find_words(find_lay_terms(question))
+    if asks_for_date(question):
+        lay |= find_words("due date")
     wants_share = any(rule.pattern.search(question) for rule in load_table_lookup().shares if not rule.is_printed)
     return Question(
         words,

@@ -56,6 +56,8 @@ def test_what_is_no_number_in_words_stays(text: str) -> None:
         ("dues for the 2nd quarter", "dues for the second quarter"),
         ("Q4 dues", "fourth quarter dues"),
         ("my 3rd installment", "my third installment"),
+        ("the last 3 months of the year", "the fourth quarter of the year"),
+        ("the first three months of rent", "the first three months of rent"),
         ("the 3rd boat", "the 3rd boat"),
         ("Q5", "Q5"),
         ("the 31st payment", "the 31st payment"),

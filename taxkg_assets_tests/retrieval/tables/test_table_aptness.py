@@ -117,6 +117,7 @@ def test_periods_that_are_no_year_have_no_quarters() -> None:
     [
         ("2. April, May, June", {"april", "may", "jun"}),
         ("Oct. and Nov.", {"october", "november"}),
+        ("Jan.–Feb.–Mar.", {"january", "february", "march"}),
         ("May", set()),
         ("boats of June and July", set()),
     ],
