@@ -1,4 +1,4 @@
-"""Filers besides individuals: whom a question may be about, and for whom a section is."""
+"""Filers besides individuals: those that a question may be about, and those that a section is for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from taxkg_assets.rules.models.filers import load_filers
 
 LEVELS = 2
-"""Innermost headings that say for whom a section is; those above are for all of a chapter."""
+"""Innermost headings that name the filers of a section; those above name the filers of a chapter."""
 
 _JOINTS = re.compile(r"\b(?:and|or)\b|[,;/]")
 

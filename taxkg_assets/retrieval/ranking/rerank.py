@@ -109,7 +109,7 @@ def _heading_terms(heading_path: str) -> frozenset[str]:
 
 
 def _score_special_case(heading_path: str, route: Route) -> float:
-    """Return 1 if a heading is for filers whom the question names neither in words nor by their form, else 0."""
+    """Return 1 if a heading is for filers that the question does not name, else 0."""
     if route.unknown_forms:
         return 0.0
     return float(not find_heading_filers(heading_path) <= frozenset(route.filers))

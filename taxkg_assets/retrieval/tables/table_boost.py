@@ -67,8 +67,8 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     limits = load_ranking().cells
     if not matches or matches[0].assumes_status:
         return ranking
-    is_asked = ranking.route.wants_amount or (is_date(matches[0].value) and asks_for_date(query))
-    if matches[0].score < (limits.least_score if is_asked else limits.least_unasked):
+    is_requested = ranking.route.wants_amount or (is_date(matches[0].value) and asks_for_date(query))
+    if matches[0].score < (limits.least_score if is_requested else limits.least_unasked):
         return ranking
     shares = score_shares(ranking, facts=index_context.passages)
     match = matches[0] if ranking.route.years else take_newest_edition(matches, tables=tables, shares=shares)

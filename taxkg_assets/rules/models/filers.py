@@ -1,4 +1,4 @@
-"""Rule family `filers`: for whom documents and sections are, and the words by which a question names such a filer."""
+"""Rule family `filers`: the filers of documents and sections, and the words by which a question names such a filer."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class Filers(Family):
 
 @cache
 def load_filers() -> Filers:
-    """Return the rules that decide for whom a document or a section is, and which filers a question names."""
+    """Return the rules for the filers of a document or a section, and for those that a question names."""
     return load_model("filers", Filers)

@@ -1,4 +1,4 @@
-"""For whom a section is, by its headings."""
+"""The filers that a section is for, by its headings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from taxkg_assets.retrieval.ranking.rerank import _score_special_case
         ("Booklet", set()),
     ],
 )
-def test_a_section_is_for_those_whom_its_heading_names_alone(path: str, kinds: set[str]) -> None:
+def test_a_section_is_for_those_that_its_heading_alone_names(path: str, kinds: set[str]) -> None:
     assert find_heading_filers(path) == kinds
 
 
