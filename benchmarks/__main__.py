@@ -56,6 +56,7 @@ BENCHMARKS = (
 OWN_OPTIONS = {
     "authored": ("quick",),
     "confidence": ("write",),
+    "forum": ("halves",),
     "fuzz": ("cases", "out"),
     "hostile_layers": ("cases", "out"),
     "reliability": ("repeat", "out"),
@@ -79,6 +80,9 @@ def main() -> int:
     parser.add_argument("--rival-repeat", type=int, default=3, help="repetitions of the rivals, which are slow")
     parser.add_argument("--cases", type=int, default=200, help="broken PDFs that are read (fuzz, hostile_layers)")
     parser.add_argument("--pages", type=int, nargs="+", default=[100, 300, 1000], help="sizes of a library (sizing)")
+    parser.add_argument(
+        "--halves", nargs="+", choices=["development", "check"], default=["development", "check"], help="of forum"
+    )
     parser.add_argument("--inside", action="store_true", help="without Dagster, in this process (sizing)")
     parser.add_argument("--families", nargs="+", default=[], help="rule families to measure (rule_gain; default: all)")
     parser.add_argument("--quick", action="store_true", help="only a sample of 40 documents (authored)")

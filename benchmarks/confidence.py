@@ -22,7 +22,7 @@ import polars as pl
 from benchmarks.answer_kinds import ask_made, fit_kind, make_questions, score_fitted
 from benchmarks.answerable import leave_out_families
 from benchmarks.documents import CorpusError
-from benchmarks.forum import find_family, read_cells, read_half
+from benchmarks.forum import SETS, find_family, read_cells, read_half
 from benchmarks.questions import Judge, Row, draw_folds, find_elements, read_questions
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import (
@@ -224,9 +224,9 @@ def _measure_kinds(tables: Mapping[str, pl.DataFrame], judge: Judge) -> dict[str
 
 
 def ask_development(judge: Judge, sections: pl.DataFrame) -> list[Outcome]:
-    """Ask the questions of the development half, and those of it for a cell."""
+    """Ask the questions of the sets of the development half, and those of it for a cell."""
     found = []
-    for question in read_half(DEVELOPMENT, sections)[0]:
+    for question in (own for name in SETS[DEVELOPMENT] for own in read_half(name, sections)[0]):
         answer, kind, signals = ask_with_signals(judge.searcher, question["query"], settings=OFF)
         reply = Reply(answer.answer, answer.confidence, is_abstained=False)
         is_right = bool(score_answer(question, reply).get("contains_needed"))

@@ -13,11 +13,14 @@ import polars as pl
 from benchmarks.labeled import LabeledQuestion, label_question
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import (
+    BINS,
     Reply,
+    find_calibration_floors,
     find_outcomes,
     prints_cell,
     score_answers,
     score_calibration_error,
+    score_reliability,
 )
 from taxkg_assets.evaluation.sealed_quotes import open_question
 from taxkg_assets.retrieval.answering.answer import ask
@@ -25,6 +28,8 @@ from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 HALVES = ("development", "check")
+SETS = {half: (half, f"people_{half}") for half in HALVES}
+"""Files of questions of each half: a small first one, and a larger one that also asks as clerks and preparers do."""
 CELLS = ("table", "more-tables", "fresh-tables", "drawn-tables")
 """Sets of questions for cells: the beginnings of their ids."""
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "library_eval"
@@ -32,21 +37,24 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "library_eval"
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """Figures of one half of the families.
+    """Figures of one set of questions, or of all of one half of the families.
 
     `skipped` has the reasons why questions are left out; `cells` has for each question for a cell whether the answer
-    prints it with the words of its row and column.
+    prints it with the words of its row and column. `floors` has the calibration error that exact probabilities would
+    show by chance: its mean, and what 95 % of them stay within. `reliability` is as in `score_reliability`.
     """
 
     figures: list[dict[str, Any]]
     calibration_error: float | None
     skipped: list[str]
     cells: dict[str, bool] = field(default_factory=dict)
+    floors: tuple[float, float] | None = None
+    reliability: list[tuple[float, float, int, float, float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Figures by half."""
+    """Figures by set of questions, and by half for all sets together."""
 
     halves: dict[str, Half]
 
@@ -57,21 +65,49 @@ class Report:
             lines += [_write_row(name, row) for row in half.figures]
             error = "none" if half.calibration_error is None else f"{half.calibration_error:.3f}"
             lines += [f"| {name} | all | calibration_error | {error} | | |"]
+            if half.floors is not None:
+                mean, high = half.floors
+                lines += [f"| {name} | all | calibration_error of exact probabilities | {mean:.3f} | to {high:.3f} | |"]
             lines += [f"| {name} | all | skipped | {len(half.skipped)} | | |"]
             for cells in CELLS:
                 own = [is_right for question, is_right in half.cells.items() if question.startswith(f"{cells}-")]
                 if own:
                     share = sum(own) / len(own)
                     lines += [f"| {name} | {cells} | value with its row and column | {share:.3f} | | {len(own)} |"]
+        lines += ["", "| half | confidence | answers | mean confidence | right |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {name} | {low:.1f} to {high:.1f} | {n} | {mean:.3f} | {right:.3f} |"
+            for name, half in self.halves.items()
+            for low, high, n, mean, right in half.reliability
+        ]
         return write_results(self, "\n".join(lines) + "\n", folder=folder, name="forum")
 
 
-def run(*, repeat: int, rival_repeat: int) -> Report:
-    """Ask the release of TAXKG_HOME the questions of both halves as it is set; no repetitions."""
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """Questions of a set with the replies to them, and the reasons of those that were left out."""
+
+    questions: list[LabeledQuestion]
+    replies: dict[str, Reply]
+    skipped: list[str]
+
+
+def run(*, halves: Sequence[str]) -> Report:
+    """Ask the release of TAXKG_HOME the questions of some halves as it is set.
+
+    Args:
+        halves: `development`, `check`, or both; the check half is for a last measurement.
+    """
     settings = Settings()
     released = open_home(settings.home)
     texts = _group_texts(released.table("sections"))
-    return Report({half: _score_half(half, released.searcher, texts, settings=settings) for half in HALVES})
+    found: dict[str, Half] = {}
+    for half in halves:
+        sets = {name: _ask_set(name, released.searcher, texts, settings=settings) for name in SETS[half]}
+        found |= {name: _score_set(evaluated) for name, evaluated in sets.items()}
+        cells = _ask_cells(half, released.searcher, texts, settings=settings)
+        found[f"all of {half}"] = _score_set(_join_sets(list(sets.values())), cells)
+    return Report(found)
 
 
 def read_half(half: str, sections: pl.DataFrame) -> tuple[list[LabeledQuestion], list[str]]:
@@ -100,14 +136,38 @@ def _group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
     return texts
 
 
-def _score_half(half: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings) -> Half:
-    queried, skipped = _open_half(half, texts)
-    if not any(question["gold"] for question in queried):
-        return Half([], None, skipped)
-    replies = {question["id"]: _reply(searcher, question["query"], settings=settings) for question in queried}
-    figures = score_answers(queried, replies, families={question["id"]: find_family(question) for question in queried})
-    error = score_calibration_error(find_outcomes(queried, replies))
-    return Half(figures.rows(named=True), error, skipped, _ask_cells(half, searcher, texts, settings=settings))
+def _ask_set(
+    name: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings
+) -> _Evaluated:
+    questions, skipped = _open_half(name, texts)
+    if not any(question["gold"] for question in questions):
+        return _Evaluated([], {}, skipped)
+    replies = {question["id"]: _reply(searcher, question["query"], settings=settings) for question in questions}
+    return _Evaluated(questions, replies, skipped)
+
+
+def _join_sets(sets: Sequence[_Evaluated]) -> _Evaluated:
+    return _Evaluated(
+        [question for evaluated in sets for question in evaluated.questions],
+        {question: reply for evaluated in sets for question, reply in evaluated.replies.items()},
+        [reason for evaluated in sets for reason in evaluated.skipped],
+    )
+
+
+def _score_set(evaluated: _Evaluated, cells: Mapping[str, bool] | None = None) -> Half:
+    """Score the replies to a set; without questions that a home can answer there are no figures."""
+    if not evaluated.questions:
+        return Half([], None, evaluated.skipped, dict(cells or {}))
+    families = {question["id"]: find_family(question) for question in evaluated.questions}
+    outcomes = find_outcomes(evaluated.questions, evaluated.replies)
+    return Half(
+        score_answers(evaluated.questions, evaluated.replies, families=families).rows(named=True),
+        score_calibration_error(outcomes),
+        evaluated.skipped,
+        dict(cells or {}),
+        find_calibration_floors([sure for sure, _ in outcomes]),
+        score_reliability(outcomes, bins=BINS),
+    )
 
 
 def _ask_cells(

@@ -27,7 +27,7 @@ def _read_object(value: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as broken:
-        raise ValueError(f"the value is not JSON ({broken})") from broken
+        raise ValueError(f"the value is not valid JSON ({broken})") from broken
 
 
 def _read_environment() -> dict[str, str]:
@@ -288,17 +288,17 @@ def _read_settings(home: str, _named: tuple[tuple[str, str], ...]) -> Settings:
 
 def _describe_errors(error: ValidationError) -> str:
     """Write one line that names each wrong setting, its value, what it should be, and the remedy."""
-    said = []
+    message = []
     for wrong in error.errors():
         name, *within = (str(part) for part in wrong["loc"])
         field = Settings.model_fields[name]
         value = f"{str(wrong['input'])[:100]!r}{' at ' + '.'.join(within) if within else ''}"
         reason = wrong["msg"].removeprefix("Value error, ")
-        said.append(
+        message.append(
             f"TAXKG_{name.upper()} ({field.description}) is {value}: {reason[:1].lower()}{reason[1:]}. "
             f"Fix it, or unset it to use the default, {field.default!r}."
         )
-    return "A setting is wrong: " + " ".join(said)
+    return "A setting is wrong: " + " ".join(message)
 
 
 _OPERATIONAL = (

@@ -69,6 +69,7 @@ QUESTION_GROUPS = {
     "standard_sections.questions",
     "table_lookup.comparatives",
     "table_lookup.count_words",
+    "table_lookup.dates",
     "table_lookup.facets",
     "table_lookup.may",
     "table_lookup.shares",

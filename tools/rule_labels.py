@@ -31,7 +31,7 @@ HELD_OUT = {
     *("check", "check_last", "fresh_check_last", "library_check"),
 }
 """Splits of labels from which no rule may be written."""
-HELD_OUT_FILES = {"check", "table_check"}
+HELD_OUT_FILES = {"check", "people_check", "table_check"}
 """Files of `data/library_eval` that are held out as a whole."""
 Texts = list[list[str]]
 """Texts of each labeled row."""

@@ -145,7 +145,7 @@ def _train_own(model: Any, guide: Any, examples: Sequence[Example], settings: En
     """Train with the product's steps, without evaluation on the way: the trainer has none either."""
     with seeded(settings.steps), TemporaryDirectory() as folder:
         trainer = EncoderTrainer(model, settings)
-        guided = EncoderTrainer(guide, settings).find_guide(examples)
+        guided = EncoderTrainer(guide, settings).encode_guide(examples)
         trainer.freeze()
         run_steps(
             model,

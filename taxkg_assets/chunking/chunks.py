@@ -17,7 +17,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.chunking.coverage import split_sentences
 from taxkg_assets.chunking.micro_blocks import find_micro_blocks
-from taxkg_assets.chunking.rows import Owner, Owners, after_heading, begins_with_heading, make_row, place_boxes
+from taxkg_assets.chunking.rows import Owner, Owners, begins_with_heading, heading_separator, make_row, merge_line_boxes
 from taxkg_assets.chunking.semantic import Encode, find_semantic_units, find_weak_layouts
 from taxkg_assets.chunking.semantic_rows import prefer_semantic
 from taxkg_assets.chunking.table_units import split_table
@@ -133,11 +133,11 @@ def _chunk_document(
 def _paragraph_rows(sections: Sequence[SectionRecord], owner: Owner, *, with_heading: bool) -> Iterator[dict[str, Any]]:
     for number, unit in enumerate(_pack(part for row in sections for part in _cut(row))):
         text = "\n".join(part.text for part in unit)
-        boxes = place_boxes(piece for part in unit for piece in part.pieces)
+        boxes = merge_line_boxes(piece for part in unit for piece in part.pieces)
         anchor = owner.anchor
         if number == 0 and with_heading and anchor is not None and not begins_with_heading(text, anchor):
-            text = f"{anchor['heading']}{after_heading(anchor)}{text}"
-            boxes = place_boxes([{**anchor["bbox"], "page": anchor["page"]}]) + boxes
+            text = f"{anchor['heading']}{heading_separator(anchor)}{text}"
+            boxes = merge_line_boxes([{**anchor["bbox"], "page": anchor["page"]}]) + boxes
         first = unit[0]
         yield make_row(
             owner,
@@ -206,7 +206,7 @@ def _table_rows(sections: Sequence[SectionRecord], table: TableRecord, *, owner:
             node_ids=[table["table_id"], *dict.fromkeys(row["element_id"] for row in sections)],
             text="\n".join(line for line in (caption, *unit.lines) if line),
             page=table["page"],
-            bboxes=place_boxes([{"page": table["page"], **unit.box}]),
+            bboxes=merge_line_boxes([{"page": table["page"], **unit.box}]),
         )
         for number, unit in enumerate(split_table(table, head_words=len(caption.split()), limit=limit))
     ]

@@ -29,12 +29,12 @@ def find_uncovered_sections(
     for node_ids, text in accepted.select("node_ids", "text").iter_rows():
         for node_id in node_ids:
             texts_by_node.setdefault(node_id, []).append(text)
-    lost = [
+    uncovered = [
         element_id
         for element_id, text in sections.select("element_id", "text").iter_rows()
         if not is_covered(text, texts_by_node.get(element_id))
     ]
-    return sections.filter(pl.col("element_id").is_in(lost)).select("element_id", "document_id", "page", "text")
+    return sections.filter(pl.col("element_id").is_in(uncovered)).select("element_id", "document_id", "page", "text")
 
 
 def is_covered(text: str, chunks: list[str] | None) -> bool:
@@ -42,7 +42,7 @@ def is_covered(text: str, chunks: list[str] | None) -> bool:
 
     Args:
         text: Text of a section.
-        chunks: Texts of the accepted chunks that name the section; None where there are none.
+        chunks: Texts of the accepted chunks that contain the section; None if there are none.
     """
     if chunks is None:
         return False

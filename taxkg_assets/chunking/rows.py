@@ -133,7 +133,7 @@ def begins_with_heading(text: str, anchor: AnchorRecord) -> bool:
     return text.startswith(heading)
 
 
-def after_heading(anchor: AnchorRecord) -> str:
+def heading_separator(anchor: AnchorRecord) -> str:
     """Return the separator between a heading and its text.
 
     A heading on a line of its own stays one; a run-in heading is the beginning of its sentence.
@@ -214,7 +214,7 @@ def count_tokens(text: str) -> int:
     return sum(-(-len(found) // letters) for found in _WORD_OR_MARK.findall(text))
 
 
-def place_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
+def merge_line_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
     """Merge the rectangles of consecutive lines in one column of a page.
 
     Args:

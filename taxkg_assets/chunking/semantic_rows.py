@@ -10,7 +10,7 @@ from typing import Any
 from taxkg_assets.chunking.coverage import is_covered
 from taxkg_assets.chunking.micro_blocks import MicroBlock
 from taxkg_assets.chunking.reviews import REVIEWED, hash_text
-from taxkg_assets.chunking.rows import Owners, after_heading, begins_with_heading, make_row, place_boxes
+from taxkg_assets.chunking.rows import Owners, begins_with_heading, heading_separator, make_row, merge_line_boxes
 from taxkg_assets.chunking.semantic import SemanticUnit
 from taxkg_assets.records import PlacedBoxRecord, ReviewRecord, SectionRecord
 
@@ -84,7 +84,7 @@ def _make_row(
         node_ids=[run[0].element_id for run in slices],
         text=text,
         page=first.pieces[0]["page"] if first.pieces else 1,
-        bboxes=place_boxes(places),
+        bboxes=merge_line_boxes(places),
         status=status,
         quality=unit.quality,
         reason=reason,
@@ -109,4 +109,4 @@ def _find_heading(
     headed.add(block.anchor_id)
     if begins_with_heading(text, anchor):
         return "", []
-    return f"{anchor['heading']}{after_heading(anchor)}", [{"page": anchor["page"], **anchor["bbox"]}]
+    return f"{anchor['heading']}{heading_separator(anchor)}", [{"page": anchor["page"], **anchor["bbox"]}]

@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs.home.recovery import find_broken_run, report_dead_run
+from taxkg_assets.defs.home.recovery import find_interrupted_run, report_dead_run
 from taxkg_assets.defs.home.store import BUILD, Store, digest
 from taxkg_assets.defs.home.store import TRAINING as TRAINING_WORK
 from taxkg_assets.defs.ingest.file_status import inspect_files
@@ -118,7 +118,7 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
     _tell_closed(context, home, closed)
     for work in (BUILD, TRAINING_WORK):
         report_dead_run(context.instance, home.store, work=work)
-    broken = find_broken_run(context.instance)
+    broken = find_interrupted_run(context.instance)
     files = manifest.files
     sync_partitions(context.instance, set(files))
     hashes, changed, gone = find_changes(home, files)
@@ -141,10 +141,10 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
 
 def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequence[str]) -> None:
     """Report once the sources that cannot be read; the others are processed."""
-    said = "; ".join(closed)
-    if said and context.cursor != said:
+    message = "; ".join(closed)
+    if message and context.cursor != message:
         send(Alert("sources", "a source cannot be read", tuple(closed)), settings=home.settings)
-    context.update_cursor(said)
+    context.update_cursor(message)
 
 
 def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
@@ -156,12 +156,12 @@ def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
 
 def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str, str], list[str], list[str]]:
     """Return digests of the readable files, and the new, changed and removed documents."""
-    admitted, refused = (known_bytes(home.store, name) for name in INTAKE)
+    admitted, refused = (known_digests(home.store, name) for name in INTAKE)
     now = time.time()
     settled = {d: file for d, file in files.items() if not is_being_written(Path(file.path), now)}
     standing = {d: sha256 for d, sha256 in admitted.items() if d in files}
-    looks = inspect_files(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
-    hashes = {d: look.sha256 for d, look in looks.items()}
+    statuses = inspect_files(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
+    hashes = {d: status.sha256 for d, status in statuses.items()}
     # The last refusal is the newest reading, whatever the tables contain.
     last = admitted | refused
     changed = sorted(d for d, sha256 in hashes.items() if last.get(d) != sha256)
@@ -178,7 +178,7 @@ def is_being_written(path: Path, now: float) -> bool:
         return False
 
 
-def known_bytes(store: Store, name: str) -> dict[str, str]:
+def known_digests(store: Store, name: str) -> dict[str, str]:
     """Return the digest with which each document was last admitted or refused."""
     return dict(store.read_or_empty(name).select("document_id", "sha256").iter_rows())
 

@@ -169,7 +169,8 @@ def build_runs_on_index(
     """Rank the evaluation questions with each system on the built, not yet released index: one row per result."""
     opened = [encoder, *([base.encoder] if base is not None else [])]
     encoders = [
-        RememberingEncoder(one, questions.read(one.model_hash), questions.read_tokens(one.model_hash)) for one in opened
+        RememberingEncoder(wrapped, questions.read(wrapped.model_hash), questions.read_tokens(wrapped.model_hash))
+        for wrapped in opened
     ]
     path = index["path"].item()
     searcher = Searcher(
@@ -185,13 +186,13 @@ def build_runs_on_index(
         base_searcher = replace(base, encoder=encoders[1])
         before = open_base_systems(searcher, settings, base=base_searcher, token_cache=TokenCache(store))
     runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, left_out=LEFT_OUT)
-    for one in encoders:
-        questions.keep(one.model_hash, one.questions)
-        questions.keep_tokens(one.model_hash, one.question_tokens)
+    for remembering in encoders:
+        questions.keep(remembering.model_hash, remembering.questions)
+        questions.keep_tokens(remembering.model_hash, remembering.question_tokens)
     return runs
 
 
-def asks_model(home: Home) -> bool:
+def uses_model(home: Home) -> bool:
     """Return whether a language model takes part in searching or in the decision to answer."""
     settings = home.settings
     return settings.llm_provider != "rules" and (settings.llm_hyde or settings.llm_grading)
@@ -199,7 +200,7 @@ def asks_model(home: Home) -> bool:
 
 def open_judge(home: Home) -> Proposer | None:
     """Open the language model as readers use it, but without the fallback to rules if it is unavailable."""
-    return open_proposer(home) if asks_model(home) else None
+    return open_proposer(home) if uses_model(home) else None
 
 
 def has_question_vectors(home: Home) -> bool:
@@ -214,8 +215,8 @@ eval_runs = table(
     group="evaluation",
     after=("embeddings", "summaries"),
     optional=("model", "reranker"),
-    dealt="eval_queries",
-    can_be_dealt=has_question_vectors,
+    divided_table="eval_queries",
+    can_be_divided=has_question_vectors,
     resources={
         "encoder": defer_encoder,
         "store": lambda home: home.store,
@@ -229,7 +230,7 @@ eval_runs = table(
         reranker_hash(home),
         home.settings.answer_settings(),
         str(home.settings.ablation),
-        proposer_fingerprint(home) if asks_model(home) else "",
+        proposer_fingerprint(home) if uses_model(home) else "",
     ),
 )
 
@@ -245,7 +246,7 @@ OPTIONAL = (
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """Return the components that can be compared: all before reranking, and the optional ones with runs.
+    """Return the comparisons that the runs allow: those of the components before reranking, then of optional ones.
 
     Args:
         systems: Names of the systems with runs.
@@ -254,7 +255,7 @@ def find_steps(systems: Collection[str]) -> list[Step]:
     parts = [
         Step("vector retriever", "bm25", "hybrid"),
         Step("lexical retriever", "dense", "hybrid"),
-        Step("all that follows the retrievers", "hybrid", whole),
+        Step("everything after the retrievers", "hybrid", whole),
         *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT if name in systems),
     ]
     ran = [step for step in OPTIONAL if {step.system_without, step.system_with} <= set(systems)]

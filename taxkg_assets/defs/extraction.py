@@ -16,7 +16,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs.home.proposers import open_proposer
 from taxkg_assets.defs.ingest.intake import PER_DOCUMENT, admit_documents, folder_of, publish
-from taxkg_assets.defs.ingest.llm_refinement import build_settled_references
+from taxkg_assets.defs.ingest.llm_refinement import build_resolved_references
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.gold import open_labels
 from taxkg_assets.defs.wiring.output_rows import DocumentBatches
@@ -101,8 +101,8 @@ for _table in READ_TABLES:
 
 @dg.multi_asset(
     name="extraction",
-    outs={one.name: dg.AssetOut(**one.arguments) for one in READ_TABLES},
-    internal_asset_deps={one.name: {dg.AssetKey(n) for n in one.made_from} for one in READ_TABLES},
+    outs={spec.name: dg.AssetOut(**spec.arguments) for spec in READ_TABLES},
+    internal_asset_deps={spec.name: {dg.AssetKey(n) for n in spec.made_from} for spec in READ_TABLES},
     partitions_def=DOCUMENT_PARTITIONS,
     backfill_policy=dg.BackfillPolicy.single_run(),
     required_resource_keys={"home"},
@@ -117,14 +117,14 @@ def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[Document
     intake = admit_documents(home, context.partition_keys)
     yield dg.Output(DocumentBatches([intake.documents]), "documents")
     yield dg.Output(DocumentBatches([intake.quarantine]), "quarantine")
-    for one in READ_TABLES:
-        if one.name in PER_DOCUMENT:
-            yield dg.Output(DocumentBatches(publish(home, one.name, context.partition_keys)), one.name)
+    for spec in READ_TABLES:
+        if spec.name in PER_DOCUMENT:
+            yield dg.Output(DocumentBatches(publish(home, spec.name, context.partition_keys)), spec.name)
 
 
 # To estimate the calls of a model, make the table separately.
 PIPELINE["references"].builder = TableBuilder(
-    build_settled_references,
+    build_resolved_references,
     reads=("documents",),
     resources={"folder_of": lambda home: partial(folder_of, home.store), "proposer": open_proposer},
     has_settings=False,
@@ -134,7 +134,7 @@ PIPELINE["references"].builder = TableBuilder(
 # ------------------------------------------------------------------------------------------------------- gates
 
 
-def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
+def compare_with_floors(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
     """Compare a score on labeled documents with the floors of a table.
 
     Args:
@@ -177,7 +177,7 @@ def roles_on_labeled_documents(
     """The accuracy of roles on labeled lines reaches the floor."""
     score = score_roles(elements, open_labels(home), documents=documents)
     unsure = find_unsure(elements, text="text", confidence="role_confidence")
-    return measured(score, on="elements", checked=elements.height, unsure=unsure)
+    return compare_with_floors(score, on="elements", checked=elements.height, unsure=unsure)
 
 
 @gate(on="elements", reads=("documents",))
@@ -202,7 +202,7 @@ def headings_on_labeled_documents(
 ) -> Verdict:
     """Recall and precision of structural headings on labeled pages reach the floors."""
     score = score_anchors(anchors, open_labels(home), documents=documents)
-    return measured(score, on="anchors", checked=anchors.height, unsure=find_unsure(anchors, text="heading"))
+    return compare_with_floors(score, on="anchors", checked=anchors.height, unsure=find_unsure(anchors, text="heading"))
 
 
 @gate(on="sections", reads=("elements", "anchors"))
@@ -233,7 +233,7 @@ def owners_on_labeled_documents(
     """The accuracy of owning headings on labeled paragraphs reaches the floor."""
     score = score_ownership(sections, open_labels(home), anchors=anchors, documents=documents)
     unsure = find_unsure_owners(sections, anchors)
-    return measured(score, on="sections", checked=sections.height, unsure=unsure)
+    return compare_with_floors(score, on="sections", checked=sections.height, unsure=unsure)
 
 
 @gate(on="tables", reads=("documents",), measures=True)
@@ -242,7 +242,7 @@ def cells_on_labeled_documents(
 ) -> Verdict:
     """The share of labeled cells that have the labeled row and column headers reaches the floor."""
     score = score_tables(tables, open_labels(home), documents=documents)
-    return measured(score, on="tables", checked=tables.height, unsure=find_unsure_tables(tables))
+    return compare_with_floors(score, on="tables", checked=tables.height, unsure=find_unsure_tables(tables))
 
 
 @gate(on="tables")
@@ -261,7 +261,7 @@ def references_on_labeled_documents(
     """The accuracy of references in the labeled documents reaches the floor."""
     score = score_references(references, open_labels(home), anchors=anchors, documents=documents)
     unsure = find_unsure(references, text="evidence")
-    return measured(score, on="references", checked=references.height, unsure=unsure)
+    return compare_with_floors(score, on="references", checked=references.height, unsure=unsure)
 
 
 @gate(on="references", reads=("sections",))

@@ -7,7 +7,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.extraction import measured
+from taxkg_assets.defs.extraction import compare_with_floors
 from taxkg_assets.defs.home.result_cache import ResultCache
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.gates import gate
@@ -140,7 +140,7 @@ def boxes_on_labeled_documents(
 ) -> Verdict:
     """The share of labeled boxes that are in the registry reaches the floor."""
     score = score_boxes(registry, open_labels(home), documents=documents)
-    return measured(score, on="registry", checked=registry.height)
+    return compare_with_floors(score, on="registry", checked=registry.height)
 
 
 @gate(on="lines", reads=("fields",))

@@ -45,7 +45,7 @@ def find_kept_versions(store: Store) -> dict[str, set[int]]:
 
 
 def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[ReclaimedFiles]:
-    """Delete files that are older than a number of days and that no kept version reads.
+    """Delete files that no kept version reads and that are older than a number of days.
 
     The caller must hold the lock of the home.
     """

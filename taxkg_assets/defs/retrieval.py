@@ -10,7 +10,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs.home.arithmetic import TORCH, record_arithmetic
-from taxkg_assets.defs.home.exports import export_served, lost_exports
+from taxkg_assets.defs.home.exports import export_served, find_missing_exports
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.index_files import (
     FlatRows,
@@ -89,7 +89,7 @@ class NothingToSearchError(Exception):
     """No document of the library could be read, or none contains text."""
 
 
-def keep_for_later(home: Home) -> None:
+def cache_encodings(home: Home) -> None:
     """Record the arithmetic of the passage vectors, and cache the passages' tokens."""
     record_arithmetic(home)
     keep_tokens(home)
@@ -154,7 +154,7 @@ embeddings = table(
     fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
     optional=("model",),
     code=(SentenceEncoder,),
-    keep=keep_for_later,
+    keep=cache_encodings,
     prepare=encode_new_passages,
 )
 
@@ -208,8 +208,8 @@ def build_index_version(
     )
     if rows.is_empty():
         raise NothingToSearchError(
-            "No document has a passage to search, so no index is built, and the current release stays. `taxkg status` "
-            "names the reason and the remedy of each document that was refused: correct one, and build again."
+            "No document has a passage to search, so no index was built, and the current release stays. `taxkg status` "
+            "lists each refused document with its reason and remedy. Correct one of them, and build again."
         )
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)
@@ -343,7 +343,7 @@ release = table(
     schemas.Release,
     build_release_of_exports,
     group="release",
-    fingerprint=lambda home: digest(*lost_exports(home)),
+    fingerprint=lambda home: digest(*find_missing_exports(home)),
     resources={
         "export": lambda home: lambda: export_served(home),
         "old": lambda home: home.store.read_or_empty("release"),

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.home.arithmetic import has_bfloat16, move_to_gpu, wants_gpu
+from taxkg_assets.defs.home.arithmetic import has_bfloat16, move_to_gpu, uses_gpu
 from taxkg_assets.defs.home.index_files import has_catalogue, open_catalogue, open_whole_index
 from taxkg_assets.defs.home.models import (
     MODELS,
@@ -66,7 +66,7 @@ def encoder_settings(home: Home) -> EncoderSettings:
     return EncoderSettings(
         steps=StepSettings(epochs=settings.train_epochs, seed=settings.train_seed),
         loss=LossSettings(name=settings.train_loss),
-        is_bfloat16=has_bfloat16() and not wants_gpu(home),
+        is_bfloat16=has_bfloat16() and not uses_gpu(home),
     )
 
 
@@ -91,7 +91,7 @@ def open_encoder_context(home: Home) -> EncoderTrainingContext:
         base_name=open_base(home).model_name,
         base_hash=weights_hash(home),
         folder=home.store.folder("cache", "training"),
-        keep=lambda folder, name: keep_model(home, folder, name),
+        keep=lambda folder, name: store_model(home, folder, name),
         interval=measure_interval,
         encoder=encoder_settings(home),
         pairs=home.settings.train_pairs,
@@ -112,7 +112,7 @@ def read_provenance(home: Home) -> Provenance:
     return Provenance(tables=versions, documents=documents, left_out=left_out)
 
 
-def keep_model(home: Home, folder: Path, name: str) -> str:
+def store_model(home: Home, folder: Path, name: str) -> str:
     """Move a finished model into the home, and return its path there."""
     path = f"{MODELS}/{name}"
     home.store.storage.publish_folder(folder, path)
@@ -132,8 +132,8 @@ def open_reranker_context(home: Home) -> RerankerTrainingContext:
         if name not in TRAINED_HERE:
             scorer = open_scorer(home, kind="cross", path="", name=name)
             return [Candidate("cross", "", name, "", "{}", scorer.score)]
-        candidates = [open_late(home)]
-        return [*candidates, train_cross(home, examples, dev)] if name == "cross" else candidates
+        candidates = [open_late_reranker(home)]
+        return [*candidates, train_cross_encoder(home, examples, dev)] if name == "cross" else candidates
 
     return RerankerTrainingContext(
         read_lists=read_lists,
@@ -145,7 +145,7 @@ def open_reranker_context(home: Home) -> RerankerTrainingContext:
     )
 
 
-def open_late(home: Home) -> Candidate:
+def open_late_reranker(home: Home) -> Candidate:
     """Open the late-interaction reranker on the encoder in use."""
     chosen = read_chosen_encoder(home)
     encoder = open_encoder(home)
@@ -154,11 +154,11 @@ def open_late(home: Home) -> Candidate:
     return Candidate("late", path, encoder.model_name, model_hash(home), "{}", scorer.score)
 
 
-def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example]) -> Candidate:
+def train_cross_encoder(home: Home, examples: Sequence[Example], dev: Sequence[Example]) -> Candidate:
     """Train a cross-encoder initialized from the encoder in use."""
     from sentence_transformers import CrossEncoder
 
-    reranker_settings = RerankerSettings(is_bfloat16=has_bfloat16() and not wants_gpu(home))
+    reranker_settings = RerankerSettings(is_bfloat16=has_bfloat16() and not uses_gpu(home))
     settings = replace(
         reranker_settings,
         steps=replace(reranker_settings.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed),
@@ -181,13 +181,13 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
     )
     base = chosen["name"] if chosen else open_base(home).model_name
     (trained.folder / "README.md").write_text(render_cross_card(trained, base=base, kinds=examples), encoding="utf8")
-    path = keep_model(home, trained.folder, f"cross-{trained.sha256[:12]}")
+    path = store_model(home, trained.folder, f"cross-{trained.sha256[:12]}")
     scorer = open_scorer(home, kind="cross", path=path, name=base)
     return Candidate("cross", path, base, trained.sha256, describe_settings(settings), scorer.score)
 
 
 def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
-    """Rank the development questions whose answer the current search returns, as input for reranking.
+    """Rank the development questions by the current search, as input for reranking; skip those it cannot answer.
 
     Empty if another encoder built the index, as that search will never be served. The next build makes a new index, and
     the following training evaluates the reranker.

@@ -70,9 +70,9 @@ def score_ablation(
     """
     scores = (score_runs(eval_queries, eval_runs) if scores is None else scores).drop_nulls("value")
     run = set(eval_runs["system"].unique())
-    lost = sorted({name for step in steps for name in (step.system_without, step.system_with)} - run)
-    if lost and run:
-        raise ValueError(f"the ablation compares systems without runs: {', '.join(lost)}")
+    missing = sorted({name for step in steps for name in (step.system_without, step.system_with)} - run)
+    if missing and run:
+        raise ValueError(f"the ablation needs runs of these systems, but there are none: {', '.join(missing)}")
     families = find_families(eval_queries, documents)
     scores = scores.filter(pl.col("metric").is_in(list(metrics))).join(families, on=["query_set", "query_id"])
     cells = scores.partition_by("query_set", "metric", "system", as_dict=True)

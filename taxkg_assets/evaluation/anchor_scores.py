@@ -39,8 +39,10 @@ def score_anchors(
     read = [row for row in rows if (row["document_id"], row["page"]) in pages]
     figures = _score_recall(counted)
     for name, is_runin in (("structural", False), ("runin", True)):
-        mine = [row for row in read if (row["kind"] == "runin") == is_runin]
-        figures[f"{name}_precision"] = score_share(sum(row["anchor_id"] in matched for row in mine), len(mine))
+        rows_of_kind = [row for row in read if (row["kind"] == "runin") == is_runin]
+        figures[f"{name}_precision"] = score_share(
+            sum(row["anchor_id"] in matched for row in rows_of_kind), len(rows_of_kind)
+        )
     figures["structural_f1"] = _score_f1(figures["structural_recall"], figures["structural_precision"])
     misses = [_miss(label) for label, row in counted if row is None]
     misses += [

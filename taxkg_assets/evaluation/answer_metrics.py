@@ -152,15 +152,33 @@ def find_calibration_floor(confidences: Sequence[float], *, bins: int = BINS, dr
         draws: Number of simulations.
 
     Returns:
-        Error from 0 to 1; None without answers.
+        Mean error from 0 to 1; None without answers.
+    """
+    found = find_calibration_floors(confidences, bins=bins, draws=draws)
+    return None if found is None else found[0]
+
+
+def find_calibration_floors(
+    confidences: Sequence[float], *, bins: int = BINS, draws: int = 300
+) -> tuple[float, float] | None:
+    """Estimate by simulation mean and upper bound of the error that perfectly calibrated confidences would show.
+
+    Args:
+        confidences: Stated confidence of each answer.
+        bins: Number of bins.
+        draws: Number of simulations.
+
+    Returns:
+        Mean error, and the error that 95 % of the simulations do not exceed, both from 0 to 1; None without answers.
     """
     if not confidences:
         return None
     rng = random.Random(0)
-    errors = [
+    drawn = (
         score_calibration_error([(sure, rng.random() < sure) for sure in confidences], bins=bins) for _ in range(draws)
-    ]
-    return statistics.fmean(error for error in errors if error is not None)
+    )
+    errors = sorted(error for error in drawn if error is not None)
+    return statistics.fmean(errors), errors[round(0.95 * (len(errors) - 1))]
 
 
 def score_reliability(

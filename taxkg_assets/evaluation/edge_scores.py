@@ -14,7 +14,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.evaluation.naming import find_name_words, read_target
+from taxkg_assets.evaluation.naming import find_name_words, normalize_target
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import RELATIONS, Documents, Edges, Nodes
 
@@ -168,7 +168,7 @@ def _find_semantic(edges: pl.DataFrame, nodes: pl.DataFrame, *, documents: pl.Da
             **edge,
             "place": (source["document_id"], edge["page"]),
             "source": source["anchor_key"] or source["heading_path"].rsplit(" > ", 1)[-1],
-            "names": {read_target(name) for name in names},
+            "names": {normalize_target(name) for name in names},
             "target": next(iter(names)),
             "words": _split_words(edge["evidence"]),
             "is_self": is_own_box or is_own_form,
@@ -188,7 +188,7 @@ def _name_target(target: Row, forms: Mapping[str, str]) -> list[str]:
 def _matches(row: Row, label: EdgeLabel) -> bool:
     return (
         row["place"] == (label.document_id, label.page)
-        and read_target(label.target) in row["names"]
+        and normalize_target(label.target) in row["names"]
         and row["relation"] in label.relations
         and row["polarity"] == label.polarity
         and set(label.words) <= row["words"]

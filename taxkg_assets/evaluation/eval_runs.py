@@ -38,7 +38,7 @@ def build_eval_runs(
 
     Args:
         eval_queries: Questions with their gold passages.
-        systems: By name a callable from a question to a Ranking, or to its result rows alone. A result row is read by
+        systems: Callables by name, from a question to a Ranking or to its result rows. A result row is read by
             `document` (or document_id), `page`, `chunk_id`, `text` and `score`.
         left_out: Systems with one component left out. They run only on questions written for these documents: with
             located gold, other passages may be right as well, so that it does not measure a component's contribution.

@@ -158,8 +158,8 @@ def _write_findings(quality: dy.DataFrame[DocumentQuality], quarantine: dy.DataF
 
 def _write_figures(figures: dy.DataFrame[FamilyFigures]) -> Iterator[Block]:
     yield Heading("Measured on labels")
-    mine = figures.filter(pl.col("metric").is_in(list(_FIGURES)), pl.col("value").is_not_null())
-    totals = {(row["metric"], row["group"]): row for row in mine.filter(pl.col("family") == ALL).to_dicts()}
+    labeled = figures.filter(pl.col("metric").is_in(list(_FIGURES)), pl.col("value").is_not_null())
+    totals = {(row["metric"], row["group"]): row for row in labeled.filter(pl.col("family") == ALL).to_dicts()}
     if not totals:
         yield Paragraph(_NOT_MEASURED)
         return
@@ -172,7 +172,9 @@ def _write_figures(figures: dy.DataFrame[FamilyFigures]) -> Iterator[Block]:
             shares = (Cell(f"{row['value']:.3f}" if row else NOTHING) for row in totals_of)
             rows.append((Cell(name), *shares, *(Cell(f"{row['n']:,}" if row else "0") for row in totals_of)))
     yield Table(("Share right", "Development", "Left out", "Labels", "Labels, left out"), tuple(rows))
-    yield from _plot_families(mine.filter(pl.col("metric") == "ownership_accuracy", pl.col("family") != ALL).to_dicts())
+    yield from _plot_families(
+        labeled.filter(pl.col("metric") == "ownership_accuracy", pl.col("family") != ALL).to_dicts()
+    )
 
 
 def _plot_families(rows: Sequence[dict[str, object]]) -> Iterator[Plot]:

@@ -53,7 +53,7 @@ class Extracted:
             names: Ids of the documents.
         """
         wanted = pl.col("document_id").is_in(list(names))
-        return Extracted(**{each.name: getattr(self, each.name).filter(wanted) for each in fields(self)})
+        return Extracted(**{field.name: getattr(self, field.name).filter(wanted) for field in fields(self)})
 
     def score(self, labels: Labels) -> Mapping[str, LabeledScore]:
         """Return the main score of each table on some labels.

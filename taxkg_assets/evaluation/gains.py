@@ -69,9 +69,9 @@ def score_gains(
     """Compute the gain of each step over all questions and by type.
 
     Args:
-        scores: One row per (system, query_id, metric) with type, family and value; questions that one of the two
-            systems was not scored on do not count for their step.
-        steps: Pairs of system without and system with the change.
+        scores: One row per (system, query_id, metric) with type, family and value; a step uses only the questions that
+            both of its systems were scored on.
+        steps: Pairs of systems: without the change, and with it.
         metrics: Metrics to compare.
         seed: Seed of the bootstrap and of the test.
 

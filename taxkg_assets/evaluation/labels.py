@@ -149,7 +149,9 @@ def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
         try:
             rows.append(json.loads(line))
         except json.JSONDecodeError as error:
-            raise LabelError(f"label file {name}, line {number} is not JSON: {error.msg}. Correct the file.") from error
+            raise LabelError(
+                f"label file {name}, line {number} is not valid JSON: {error.msg}. Correct the file."
+            ) from error
     return rows
 
 

@@ -87,7 +87,8 @@ def find_passages(
         budget: Tokens of all results that are shown.
 
     Returns:
-        First rank of each passage (1-based, by a result's first 500 tokens), and whether the budget showed it.
+        Per passage: its first rank (1-based, within the first 500 tokens of a result), and whether it is within the
+        budget.
     """
     thresholds = load_matching().thresholds
     ranks: list[int | None] = [None] * len(passages)

@@ -60,7 +60,7 @@ def read_key(text: str | None) -> str:
 
 
 @lru_cache(maxsize=8192)
-def read_target(text: str | None) -> str:
+def normalize_target(text: str | None) -> str:
     """Normalize a reference target and its abbreviations: "Publication 550" equals "Pub. 550".
 
     Args:

@@ -175,8 +175,7 @@ def _block_to_html(block: Block) -> str:
             return f"<p>{escape(block.text)}</p>"
         case Table():
             head = "".join(
-                f'<th scope="col"{_words_class(block, place)}>{escape(name)}</th>'
-                for place, name in enumerate(block.columns)
+                f'<th scope="col"{_words_class(block, ix)}>{escape(name)}</th>' for ix, name in enumerate(block.columns)
             )
             body = "\n".join(f"<tr>{''.join(map(_cell_to_html, row))}</tr>" for row in block.rows)
             return (
@@ -191,9 +190,9 @@ def _block_to_html(block: Block) -> str:
             )
 
 
-def _words_class(table: Table, place: int) -> str:
+def _words_class(table: Table, ix: int) -> str:
     """Return the class of the name of a column of words, which is printed at the left as they are."""
-    return ' class="words"' if any(row[place].is_words for row in table.rows) else ""
+    return ' class="words"' if any(row[ix].is_words for row in table.rows) else ""
 
 
 def _cell_to_html(cell: Cell) -> str:

@@ -16,7 +16,7 @@ from taxkg_assets.evaluation.extraction_scores import (
     score_share,
 )
 from taxkg_assets.evaluation.labels import AnchorLabel, Labels, ReferenceLabel, ScopeLabel
-from taxkg_assets.evaluation.naming import is_same_evidence, is_same_heading, read_target
+from taxkg_assets.evaluation.naming import is_same_evidence, is_same_heading, normalize_target
 from taxkg_assets.records import AnchorRecord, iter_records
 from taxkg_assets.schemas import Anchors, Documents, References
 
@@ -96,14 +96,14 @@ def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | N
     used: set[int] = set()
     matches: list[int | None] = []
     for label in wanted:
-        targets = {read_target(target) for target in label.targets}
+        targets = {normalize_target(target) for target in label.targets}
         hit = next(
             (
                 ix
                 for page in (label.page, label.page + 1, label.page - 1)
                 for ix in on_page[label.document_id, page]
                 if ix not in used
-                and read_target(rows[ix]["target"]) in targets
+                and normalize_target(rows[ix]["target"]) in targets
                 and is_same_evidence(rows[ix]["evidence"], label.evidence)
             ),
             None,
@@ -171,14 +171,14 @@ def _find_inside(labels: Labels, anchors: dy.DataFrame[Anchors]) -> Callable[[Ro
 
 
 def _read_scope(scope: ScopeLabel, anchors: Sequence[AnchorLabel]) -> _Scope:
-    mine = [label for label in anchors if label.document_id == scope.document_id]
-    begins = [ix for ix, label in enumerate(mine) if is_same_heading(label.heading, scope.first_heading)]
-    ends = [ix for ix, label in enumerate(mine) if is_same_heading(label.heading, scope.last_heading)]
-    first, last = begins[0] if begins else 0, ends[-1] if ends else len(mine) - 1
-    pages = scope.pages or tuple(label.page for label in mine[first : last + 2])
+    document_labels = [label for label in anchors if label.document_id == scope.document_id]
+    begins = [ix for ix, label in enumerate(document_labels) if is_same_heading(label.heading, scope.first_heading)]
+    ends = [ix for ix, label in enumerate(document_labels) if is_same_heading(label.heading, scope.last_heading)]
+    first, last = begins[0] if begins else 0, ends[-1] if ends else len(document_labels) - 1
+    pages = scope.pages or tuple(label.page for label in document_labels[first : last + 2])
     return _Scope(
-        headings=tuple(label.heading for label in mine[first : last + 1]),
-        all_headings=tuple(label.heading for label in mine),
+        headings=tuple(label.heading for label in document_labels[first : last + 1]),
+        all_headings=tuple(label.heading for label in document_labels),
         first_page=min(pages),
         last_page=max(pages),
     )

@@ -61,7 +61,7 @@ def render_report(
         eval_queries: Questions with their gold passages.
         floors: Floors to list.
         families: Rows of `compare_groups`; None to leave the section out.
-        released: System whose figures the floors bind.
+        released: System that the floors apply to.
         not_built: Components that do not exist yet.
         guide_at: Confidence below which the system abstains, marked in the plot.
         title: Title of the report.
@@ -212,8 +212,8 @@ def _write_abstention(rows: Sequence[Row], guide_at: float | None) -> list[Block
         ),
     )
     text = (
-        "Risk is the share of answered questions that have no answer here or whose gold is in none of the first five "
-        "passages. The dashed line is the bound in use."
+        "Risk is the share of answered questions that either have no answer in this home, or whose gold passage is not "
+        "among the first five. The dashed line is the current threshold."
     )
     plot = Plot(caption, render_curves(lines, title=caption, across="bound on confidence", marked=guide_at))
     return [Heading("Abstention", level=3), Paragraph(text), plot, table]

@@ -35,7 +35,7 @@ def find_unexplained_boxes(
         elements: Printed elements of all documents.
 
     Returns:
-        Boxes with `document_id` of the explanation that lacks them, `form`, `revision` and `box_key`.
+        One row per box: `document_id` of the instructions without a heading for it, `form`, `revision` and `box_key`.
     """
     found = find_unanchored_boxes(faces, anchors, documents=documents, elements=elements)
     return found.filter(~pl.col("is_excused")).drop("is_excused")

@@ -62,7 +62,7 @@ class DocumentCheck:
             ValueError: The check is made while a document is read.
         """
         if self.find is None:
-            raise ValueError(f"{self.name} is checked while a document is read, not on tables.")
+            raise ValueError(f"{self.name} cannot be checked on tables: it is checked while a document is read.")
         return self.find(**{name: frames[name] for name in self.reads})
 
     def describe(self, count: int) -> str:

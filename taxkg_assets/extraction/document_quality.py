@@ -45,8 +45,8 @@ def build_document_quality(
 
     Args:
         documents: Documents.
-        quarantine: Documents that could not be read or were held back. A document that was held back has the outcome of
-            that check; its older rows, which are still served, have those of the other checks.
+        quarantine: Documents that could not be read or were held back. For a document that was held back, the failed
+            check has the outcome `withheld`; the other checks judge its older rows, which are still served.
         elements: Printed elements.
         anchors: Headings.
         faces: Boxes of forms.

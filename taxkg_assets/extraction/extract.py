@@ -130,16 +130,16 @@ def _read_form(source: Source, identity: Identity) -> _Form:
     boxed = {number: len(boxes) > 1 for number, boxes in faces.items()}
     stated = find_stated_fields(form_fields.fields, boxed_pages=boxed)
     by_page: dict[int, list[StatedField]] = {}
-    for one in stated if form_fields.is_trusted else ():
-        by_page.setdefault(one.field.page, []).append(one)
+    for stated_field in stated if form_fields.is_trusted else ():
+        by_page.setdefault(stated_field.field.page, []).append(stated_field)
     return _Form(faces, stated, by_page, form_fields.is_trusted)
 
 
 def _name_columns(form: _Form, text: PrintedText) -> _Form:
     """Give the fields that say nothing the columns that are printed above them; faces with boxes have none."""
     by_page: dict[int, list[StatedField]] = {}
-    for one in form.stated:
-        by_page.setdefault(one.field.page, []).append(one)
+    for stated_field in form.stated:
+        by_page.setdefault(stated_field.field.page, []).append(stated_field)
     named = {
         page: stated if form.faces.get(page) else name_printed_columns(stated, text.lines[page])
         for page, stated in by_page.items()
@@ -147,8 +147,12 @@ def _name_columns(form: _Form, text: PrintedText) -> _Form:
     if form.is_trusted:
         usable = named
     else:
-        usable = {page: own for page, stated in named.items() if (own := [one for one in stated if one.column])}
-    return replace(form, stated=[one for stated in named.values() for one in stated], by_page=usable)
+        usable = {
+            page: own
+            for page, stated in named.items()
+            if (own := [stated_field for stated_field in stated if stated_field.column])
+        }
+    return replace(form, stated=[stated_field for stated in named.values() for stated_field in stated], by_page=usable)
 
 
 def _keep_tables(

@@ -53,9 +53,9 @@ def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.Da
         source: Its pages with their text.
     """
     read = set(elements["page"].to_list())
-    lost = [page.page for page in source.pages if page.page not in read and any(s.text.strip() for s in page.spans)]
+    unread = [page.page for page in source.pages if page.page not in read and any(s.text.strip() for s in page.spans)]
     return pl.DataFrame(
-        {"document_id": [source.document_id] * len(lost), "page": pl.Series(lost, dtype=pl.Int32)},
+        {"document_id": [source.document_id] * len(unread), "page": pl.Series(unread, dtype=pl.Int32)},
         schema={"document_id": pl.String, "page": pl.Int32},
     )
 

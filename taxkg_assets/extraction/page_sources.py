@@ -12,8 +12,9 @@ from taxkg_assets.extraction.pdf.model import Page, Source
 class PageSource:
     """How one page was read.
 
-    source: tags, template or layout. reason: why the tags of a tagged page were rejected, in one sentence; otherwise
-    empty.
+    Attributes:
+        source: `tags`, `template` or `layout`.
+        reason: Why the tags of a tagged page were rejected, in one sentence; otherwise empty.
     """
 
     page: int

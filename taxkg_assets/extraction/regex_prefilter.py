@@ -30,7 +30,7 @@ class Screen:
         Args:
             lists: Lists of rules, of one family or several.
         """
-        words = {word for rules in lists for rule in rules for one in rule.literal_groups for word in one}
+        words = {word for rules in lists for rule in rules for group in rule.literal_groups for word in group}
         self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
         self._needs = {rules: [self._needs_of(rule) for rule in rules] for rules in lists}
         # Of most lists no rule can match: that is decided at once.
@@ -38,7 +38,7 @@ class Screen:
 
     def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
         """Return the rarest group of words, and the others; a rule that needs none is always tried."""
-        first, *others = [self._number(one) for one in rule.literal_groups] or [-1]
+        first, *others = [self._number(group) for group in rule.literal_groups] or [-1]
         return first, tuple(others)
 
     def read(self, texts: Sequence[str]) -> list[int]:

@@ -13,17 +13,16 @@ _ROW = ["document_id", "page", "table_id", "row_ix"]
 
 
 def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
-    """Find table rows that also belong to another table, or lie outside of their table's rectangle.
+    """Find table rows that another table also contains, or that are outside the rectangle of their table.
 
-    Two tables that were read as one contain each other's rows. Each cell is correct by itself: only its position shows
-    the error.
+    Such rows show that two tables were read as one. Their cells are correct; only their position shows the error.
 
     Args:
         tables: Tables of one or more documents.
 
     Returns:
-        One row per table row with `document_id`, `page`, `table_id`, `row_ix`, `text` of its cells, and `other`: the
-        table that prints it, too; empty where the row is outside of its own table.
+        One row per table row: `document_id`, `page`, `table_id`, `row_ix`, the `text` of its cells, and the `other`
+        table that contains it; `other` is empty if the row is outside its own table.
     """
     cells = _place_cells(tables)
     found = pl.concat([_find_outside(cells, tables), _find_shared(cells, tables)])

@@ -29,10 +29,10 @@ SAME, REMOVED, ADDED = "same", "removed", "added"
 GROUPS = (
     ("Boxes", "Fields of the form: check layouts, mappings and validations."),
     ("Lines and codes", "Lines of schedules and worksheets, and codes entered in boxes."),
-    ("Amounts", "Limits, rates and thresholds that systems hold as parameters."),
+    ("Amounts", "Limits, rates and thresholds that software keeps as parameters."),
     ("Dates", "Deadlines and periods."),
     ("Instructions", "Text that changes what must be reported, or how."),
-    ("Routine", "Years rolled on, editing, page numbers: nothing to act on."),
+    ("Routine", "New years, editing, page numbers: no action needed."),
 )
 
 
@@ -91,9 +91,11 @@ def build_change_report(
     is_rebuild = before["revision"] == after["revision"] and before["is_draft"] == after["is_draft"]
     notes = [note for row in (before, after) if (note := _draft_note(row))]
     if is_rebuild:
-        notes.append("Both files are builds of one revision: what differs is a correction, not a new revision.")
+        notes.append("Both files are the same revision: differences are corrections, not a new revision.")
     if revision_months(after["revision"]) < revision_months(before["revision"]):
-        notes.append("The first is the newer one: the changes are reported backwards, what was added as removed.")
+        notes.append(
+            "The first document is the newer one, so additions are reported as removals, and removals as additions."
+        )
     names = [_build_name(row) if is_rebuild else _revision_name(row) for row in (before, after)]
     return ChangeReport(
         subject=_form_name(after),

@@ -17,7 +17,7 @@ READERS = ("filer", "recipient")
 def find_aligned(
     registry: dy.DataFrame[Registry], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
 ) -> pl.DataFrame:
-    """Determine for every box of every form whether instructions cover it, for its filer and its recipient.
+    """Determine whether instructions for the filer, and those for the recipient, cover each box of each form.
 
     Args:
         registry: Boxes of all faces.
@@ -30,13 +30,13 @@ def find_aligned(
     """
     boxes = registry.select("document_id", "form", "revision", "box_key", "label")
     faces = nodes.filter(pl.col("perspective") == "face", pl.col("level") == "anchor")
-    placed = boxes.join(faces.select("document_id", "node_id", box_key="anchor_key"), on=["document_id", "box_key"])
+    box_nodes = boxes.join(faces.select("document_id", "node_id", box_key="anchor_key"), on=["document_id", "box_key"])
+    box_readers = box_nodes.join(pl.DataFrame({"reader": READERS}), how="cross")
     readers = nodes.select(target_id="node_id", reader="perspective")
-    same = edges.filter(pl.col("relation").is_in(list(_HOW))).join(readers, on="target_id")
-    aligned = same.select("reader", how=pl.col("relation").replace(_HOW), node_id="source_id").unique()
-    both = placed.join(pl.DataFrame({"reader": READERS}), how="cross")
-    best = aligned.group_by("node_id", "reader").agg(pl.col("how").sort_by(pl.col("how") != "this revision").first())
-    return both.join(best, on=["node_id", "reader"], how="left", maintain_order="left").drop("node_id")
+    alignments = edges.filter(pl.col("relation").is_in(list(_HOW))).join(readers, on="target_id")
+    covered = alignments.select("reader", how=pl.col("relation").replace(_HOW), node_id="source_id").unique()
+    best = covered.group_by("node_id", "reader").agg(pl.col("how").sort_by(pl.col("how") != "this revision").first())
+    return box_readers.join(best, on=["node_id", "reader"], how="left", maintain_order="left").drop("node_id")
 
 
 def count_aligned(

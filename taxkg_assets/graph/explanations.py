@@ -113,8 +113,8 @@ def find_headings(
         is_own = form in books[document_id]
         scopes_of_form = {schedule, form} | ({""} if is_own else set())
         for heading in headings:
-            said = _OF_SCHEDULE.search(texts[heading.anchor_id])
-            scope = said[1] if said is not None else scopes.get(heading.anchor_id, "")
+            match = _OF_SCHEDULE.search(texts[heading.anchor_id])
+            scope = match[1] if match is not None else scopes.get(heading.anchor_id, "")
             is_of_form = scope in scopes_of_form and bool({form, parent} & set(heading.forms))
             is_of_part = not part or heading.part in (part, "")
             if is_of_form and is_of_part and any(_covers(span, number) for span in heading.spans):

@@ -65,14 +65,14 @@ WITHIN = "clause_within"
 
 
 def read_clauses(
-    text: str, *, under: str, said: Said | None = None, topic: str = "", is_label: bool = False
+    text: str, *, heading_kind: str, said: Said | None = None, topic: str = "", is_label: bool = False
 ) -> list[FlowStatement]:
     """Extract flows between forms from the clauses of a passage.
 
     Args:
         text: The passage.
-        under: What its heading explains: `boxes` (of a form that the reader received), `given` (boxes that the reader
-            fills in for somebody else), `lines` (that the reader fills in), or empty.
+        heading_kind: What its heading explains: `boxes` (of a form that the reader received), `given` (boxes that the
+            reader fills in for somebody else), `lines` (that the reader fills in), or empty.
         said: What the passages before it named; changed to what this one names.
         topic: Heading and label of the line of the heading: what they name is its amount.
         is_label: Whether the text is the label of a line.
@@ -88,10 +88,10 @@ def read_clauses(
     for start, end in find_sentences(text):
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
         sentence = _NO_PART.sub(lambda match: " " * len(match[0]), sentence)
-        places = find_places(sentence, before=text[:start], columns=under == "lines")
-        places = [each for each in places if each.kind != "column" or each.forms]
-        if under == "lines":
-            places = [_name_received(each, text[:start]) for each in places]
+        places = find_places(sentence, before=text[:start], columns=heading_kind == "lines")
+        places = [place for place in places if place.kind != "column" or place.forms]
+        if heading_kind == "lines":
+            places = [_name_received(place, text[:start]) for place in places]
         is_denied = sentence.startswith(("Instead", "Also")) and (before.is_denied or before.was_denied)
         if sentence.startswith("Instead"):
             before.is_first = False
@@ -99,30 +99,30 @@ def read_clauses(
             before = before.begin(is_first=not start)
         alone = find_forms_alone(sentence, places, alone)
         if start and said is not None:
-            before.named = [each for each in before.named if each not in said.named]
+            before.named = [named for named in before.named if named not in said.named]
         before.was_denied = before.was_denied or is_denied
         before.is_denied = not places and load_flows().denials.matches(sentence)
         before.is_also = sentence.startswith("Also")
-        before.is_figured = before.is_figured or (under == "boxes" and _FIGURED.search(sentence) is not None)
-        if under == "lines" and load_flows().clause_topics.matches(sentence):
+        before.is_figured = before.is_figured or (heading_kind == "boxes" and _FIGURED.search(sentence) is not None)
+        if heading_kind == "lines" and load_flows().clause_topics.matches(sentence):
             before.is_topic = True
         masked = mask(sentence, places)
-        is_read = bool(places) and (under == "given" or not load_flows().clause_others.matches(sentence))
+        is_read = bool(places) and (heading_kind == "given" or not load_flows().clause_others.matches(sentence))
         if is_read:
-            places = [shift(_name_parent(each, schedules), start) for each in places]
+            places = [shift(_name_parent(place, schedules), start) for place in places]
             filed, end = find_filed_forms(sentence)
             filed, end = (filed, start + end) if filed else (alone, start)
-            found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, end))
+            found += _read_sentence(masked, places, before, heading_kind, offset=start, filed=(filed, end))
             before.last = places[-1]
-        elif under == "lines" and ENTERED.fullmatch(sentence):
-            known = [each.source for each in found if each.target is None]
+        elif heading_kind == "lines" and ENTERED.fullmatch(sentence):
+            known = [statement.source for statement in found if statement.target is None]
             found += [
-                FlowStatement("from_form", each, None, start, end, "clause") for each in located if each not in known
+                FlowStatement("from_form", shown, None, start, end, "clause") for shown in located if shown not in known
             ]
         located = list_located(masked, places) if is_read else []
-    found = [each for each in found if not _is_shown_elsewhere(each, found)]
+    found = [statement for statement in found if not _is_shown_elsewhere(statement, found)]
     if said is not None:
-        said.named = [each for each in before.begin(is_first=False).named if each.forms]
+        said.named = [named for named in before.begin(is_first=False).named if named.forms]
     return found
 
 
@@ -132,11 +132,11 @@ def _is_shown_elsewhere(statement: FlowStatement, found: list[FlowStatement]) ->
     if source is None or statement.target is not None or statement.rule_id not in ("clause_named", "clause_shown"):
         return False
     return any(
-        each.source is not None
-        and each.target is not None
-        and each.target.forms
-        and (each.source.forms, each.source.keys) == (source.forms, source.keys)
-        for each in found
+        other.source is not None
+        and other.target is not None
+        and other.target.forms
+        and (other.source.forms, other.source.keys) == (source.forms, source.keys)
+        for other in found
     )
 
 
@@ -158,7 +158,13 @@ def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
 
 
 def _read_sentence(
-    masked: str, places: list[Place], before: Before, under: str, *, offset: int, filed: tuple[tuple[str, ...], int]
+    masked: str,
+    places: list[Place],
+    before: Before,
+    heading_kind: str,
+    *,
+    offset: int,
+    filed: tuple[tuple[str, ...], int],
 ) -> Iterator[FlowStatement]:
     words = read_words(masked)
     clauses = [
@@ -177,47 +183,55 @@ def _read_sentence(
             masked[:start].endswith("; ") and clause.words.tags[:1] == "y"
         )
         before.targets = [] if is_other else before.targets
-        for source, target in _read_clause(clause, places, before, under):
-            if source is not None and target is None and under == "lines":
+        for source, target in _read_clause(clause, places, before, heading_kind):
+            if source is not None and target is None and heading_kind == "lines":
                 source = place_on_filed_form(source, filed)
             target = target and place_on_filed_form(target, filed)
-            is_within = not any(each is not None and each.forms for each in (source, target))
-            if is_within and not _moves_within(clause.text, source, target, under, verb=clause.verb):
+            is_within = not any(place is not None and place.forms for place in (source, target))
+            if is_within and not _moves_within(clause.text, source, target, heading_kind, verb=clause.verb):
                 continue
-            if any(each is not None and load_flows().unnamed.matches(each.label) for each in (source, target)):
+            if any(place is not None and load_flows().unnamed.matches(place.label) for place in (source, target)):
                 continue
-            if target is not None and RETURN in target.forms and _OTHER_FILERS.search(masked[: start + clause.at]):
+            if (
+                target is not None
+                and RETURN in target.forms
+                and _OTHER_FILERS.search(masked[: start + clause.verb_end])
+            ):
                 continue
             relation = "from_form" if target is None else "flows_to"
             rule_id = WITHIN if is_within else "clause" if clause.verb == "move" else f"clause_{clause.verb or 'named'}"
             yield FlowStatement(relation, source, target, offset + start, offset + end, rule_id)
 
 
-def _moves_within(clause: str, source: Place | None, target: Place | None, under: str, *, verb: str) -> bool:
+def _moves_within(clause: str, source: Place | None, target: Place | None, heading_kind: str, *, verb: str) -> bool:
     """Decide whether a clause below the heading of a line moves a whole amount between lines of that form."""
-    if under != "lines" or verb not in ("move", "moved", "equal"):
+    if heading_kind != "lines" or verb not in ("move", "moved", "equal"):
         return False
-    if any(each is not None and (each.kind != "line" or each.label) for each in (source, target)):
+    if any(place is not None and (place.kind != "line" or place.label) for place in (source, target)):
         return False
     rules = load_flows()
     barred = is_elsewhere(clause) or rules.clause_apart.matches(clause)
     return (rules.clause_carried if source is None else rules.clause_within).matches(clause) and not barred
 
 
-def _read_clause(read: Clause, places: list[Place], before: Before, under: str) -> list[Pair]:
+def _read_clause(read: Clause, places: list[Place], before: Before, heading_kind: str) -> list[Pair]:
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
-    is_share = read.verb == "move" and load_flows().clause_shares.matches(read.text[read.at :])
+    is_share = read.verb == "move" and load_flows().clause_shares.matches(read.text[read.verb_end :])
     if is_share and before.fronted is not None:
         before.fronted = name_partner(before.fronted)
-    found, shares = _settle_places(read, places, under, is_share=is_share)
-    targets = [each.place for each in found if each.role == "target" and each.start >= read.at - 1]
-    pairs = find_pairs(read, found, before, under, is_share=is_share)
+    found, shares = _settle_places(read, places, heading_kind, is_share=is_share)
+    targets = [
+        found_place.place
+        for found_place in found
+        if found_place.role == "target" and found_place.start >= read.verb_end - 1
+    ]
+    pairs = find_pairs(read, found, before, heading_kind, is_share=is_share)
     if read.verb in ("move", "moved"):
         shares = pair_shares(found)
     pairs += [pair for pair in shares if pair not in pairs]
-    if read.verb == "move" and targets and _TEXT_ENTRY.match(read.text[read.at : found[0].start]):
+    if read.verb == "move" and targets and _TEXT_ENTRY.match(read.text[read.verb_end : found[0].start]):
         pairs, found, targets = [], [], []
-    _remember(read, found, targets, pairs, before, under, places)
+    _remember(read, found, targets, pairs, before, heading_kind, places)
     if fronted := _FRONTED.match(read.text):
         before.fronted = places[int(fronted[1])]
     before.remember_moved(pairs, list_moved(read, found[0].start) if found else frozenset())
@@ -230,35 +244,37 @@ def _remember(
     targets: list[Place],
     pairs: list[Pair],
     before: Before,
-    under: str,
+    heading_kind: str,
     places: list[Place],
 ) -> None:
     """Remember for the next clause which places a clause names, moves, shows or denies."""
     verb = read.verb
-    sources = [each.place for each in found if each.role in ("source", "aside")]
-    if verb == "equal" and under != "lines":
-        before.shown = [*before.shown, *(each for each in sources if each.forms)]
+    sources = [found_place.place for found_place in found if found_place.role in ("source", "aside")]
+    if verb == "equal" and heading_kind != "lines":
+        before.shown = [*before.shown, *(place for place in sources if place.forms)]
     before.is_here = before.is_here or (verb == "move" and not targets and read.is_here)
-    if verb == "moved" and not pairs and all(each.kind == "box" for each in targets):
+    if verb == "moved" and not pairs and all(target.kind == "box" for target in targets):
         before.shown, targets = [*before.shown, *targets], []
     if verb == "condition":
         before.named = [] if "F" in read.words.tags else before.named
-        sources = [each.place for each in found if each.role or _SUBJECT.match(read.text)]
-        is_figured = any(not names_code(each.left) for each in found)
+        sources = [found_place.place for found_place in found if found_place.role or _SUBJECT.match(read.text)]
+        is_figured = any(not names_code(found_place.left) for found_place in found)
         before.is_computed = before.is_computed or (is_figured and not sources)
     if verb == "sum":
-        sources = [each.place for each in found if each.role]
+        sources = [found_place.place for found_place in found if found_place.role]
         if read.is_added:
-            sources = [each for each in sources if each.forms] or sources
-        before.is_computed = before.is_computed or not all(each.forms for each in sources)
+            sources = [place for place in sources if place.forms] or sources
+        before.is_computed = before.is_computed or not all(place.forms for place in sources)
     if verb in _NAMING or (verb == "condition" and "show" in read.words.lemmas):
         before.shown = [*before.shown, *sources]
     if verb == "negated":
         raw = find_roles(read.text, places, read.words)
-        before.denied = [each.place for each in raw if each.role == "source" and each.place.forms]
+        before.denied = [
+            found_place.place for found_place in raw if found_place.role == "source" and found_place.place.forms
+        ]
         before.is_denied, sources, targets = True, [], []
-    if verb == "move" and not under and not targets and not is_elsewhere(read.text):
-        before.taken = [each for each in sources if each.forms]
+    if verb == "move" and not heading_kind and not targets and not is_elsewhere(read.text):
+        before.taken = [place for place in sources if place.forms]
     before.is_computed = before.is_computed or verb == "compute"
     before.sources = sources or before.sources
     before.targets = targets or before.targets
@@ -266,26 +282,36 @@ def _remember(
 
 
 def _settle_places(
-    read: Clause, places: list[Place], under: str, *, is_share: bool
+    read: Clause, places: list[Place], heading_kind: str, *, is_share: bool
 ) -> tuple[list[FoundPlace], list[Pair]]:
     """Return the places of a clause with their roles, and the shares that it names without moving them.
 
     The verb of a clause on boxes that others fill in becomes `shown`.
     """
     found = find_roles(read.text, places, read.words)
-    for each in found:
-        is_taken = read.lemma == "use" and not _USED.match(read.text[read.at : each.start])
-        each.role = "source" if each.role == "amount" and (read.verb == "sum" or is_taken) else each.role
+    for found_place in found:
+        is_taken = read.lemma == "use" and not _USED.match(read.text[read.verb_end : found_place.start])
+        found_place.role = (
+            "source" if found_place.role == "amount" and (read.verb == "sum" or is_taken) else found_place.role
+        )
     shares = pair_shares(found) if read.verb in ("", "named") else []
-    decide_roles(found, verb=read.verb, at=read.at, is_share=is_share, under=under)
-    decide_roles_of_asides(found, under=under, verb=read.verb)
-    if read.verb == "moved" and under == "lines" and len(found) == 1 and not found[0].left.strip() and read.is_here:
+    decide_roles(found, verb=read.verb, verb_end=read.verb_end, is_share=is_share, heading_kind=heading_kind)
+    decide_roles_of_asides(found, heading_kind=heading_kind, verb=read.verb)
+    if (
+        read.verb == "moved"
+        and heading_kind == "lines"
+        and len(found) == 1
+        and not found[0].left.strip()
+        and read.is_here
+    ):
         found[0].role = "source"
-    for each in found:
-        each.role = "" if each.place.kind == "column" and each.role == "target" else each.role
-    if read.verb == "moved" and under == "lines" and _is_on_received_form(found, read):
+    for found_place in found:
+        found_place.role = (
+            "" if found_place.place.kind == "column" and found_place.role == "target" else found_place.role
+        )
+    if read.verb == "moved" and heading_kind == "lines" and _is_on_received_form(found, read):
         read.verb = "shown"
-        decide_roles(found, verb=read.verb, at=read.at, is_share=False)
+        decide_roles(found, verb=read.verb, verb_end=read.verb_end, is_share=False)
     return found, shares
 
 
@@ -293,8 +319,8 @@ def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
     """Decide whether a passive names boxes of forms that others fill in: amounts are shown there, not moved."""
     is_sent = " to you " in read.text
     received = [
-        each.place.kind == "box" and (is_sent or not "".join(each.place.forms).startswith("Schedule K-"))
-        for each in found
+        found_place.place.kind == "box" and (is_sent or not "".join(found_place.place.forms).startswith("Schedule K-"))
+        for found_place in found
     ]
-    will = "will" in read.words.lemmas[: read.words.before(read.at)]
+    will = "will" in read.words.lemmas[: read.words.before(read.verb_end)]
     return bool(received) and (any(received) if will else all(received))

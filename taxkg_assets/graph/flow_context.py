@@ -125,26 +125,26 @@ class Said:
     named: list[Place] = field(default_factory=list)
 
 
-def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
-    """Resolve the source of an amount that a clause names by a pronoun or not at all.
+def find_origins(means: str, before: Before, heading_kind: str) -> list[Place | None]:
+    """Find the source of an amount that a clause refers to by a pronoun, or does not name.
 
     Args:
         means: What its words mean, from `find_object`.
         before: What the clauses before it named.
-        under: What the heading explains.
+        heading_kind: What the heading explains.
 
     Returns:
         Its places; None means the line or box of the heading.
     """
     if means == "here" or (means and before.is_label):
-        return [None] if under == "lines" else []
-    if under == "lines" and means and (before.is_here or (before.is_topic and not before.sources)):
+        return [None] if heading_kind == "lines" else []
+    if heading_kind == "lines" and means and (before.is_here or (before.is_topic and not before.sources)):
         return [None]
     if not means or before.is_computed or before.is_figured:
         return []
-    is_own = under == "boxes" or (
+    is_own = heading_kind == "boxes" or (
         not before.was_denied
-        and under == "lines"
+        and heading_kind == "lines"
         and (
             means == "own"
             or (means == "first" and (before.is_first or before.is_own))
@@ -152,18 +152,18 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
         )
     )
     here: list[Place | None] = [*(before.sources or before.targets)]
-    if means == "own" and under == "lines":
+    if means == "own" and heading_kind == "lines":
         here = here or [*before.named]
     if means == "this":
         here = here or [*before.named]
-        is_own = is_own or (under == "lines" and not before.was_denied)
-    if not under and means in ("own", "this"):
+        is_own = is_own or (heading_kind == "lines" and not before.was_denied)
+    if not heading_kind and means in ("own", "this"):
         here = here or [*before.was_taken]
     is_denied = before.is_denied or before.was_denied
     return here or ([None] if is_own else [*before.denied] if is_denied else [*before.named])
 
 
-def find_whole(before: Before) -> Place | None:
+def find_shared_total(before: Before) -> Place | None:
     """Find the previously named line of Schedule K whose amount the partners share.
 
     Args:

@@ -106,8 +106,8 @@ class Lines:
         """
         names = [form, *self._names.get(_fold(form), [])]
         columns = ("document_id", "form", "revision", "tax_year", "is_draft")
-        papers = [row for name in dict.fromkeys(names) for row in self._revisions.get(name, ())]
-        return repr([names, *((*(row[c] for c in columns), contents[row["document_id"]]) for row in papers)])
+        revision_rows = [row for name in dict.fromkeys(names) for row in self._revisions.get(name, ())]
+        return repr([names, *((*(row[c] for c in columns), contents[row["document_id"]]) for row in revision_rows)])
 
     def find(self, place: Place, about: About, *, key: str, form: str, other_form: str = "") -> End:
         """Find the line that a named place refers to.
@@ -154,7 +154,7 @@ class Lines:
 
         Args:
             place: The column as named.
-            about: What the text is about that names it.
+            about: Form, year and part that the text is about.
             key: Its letter.
             form: Its form; empty for the form that the text is about.
 
@@ -264,8 +264,8 @@ class Lines:
     def _kinds_of(self, form: str) -> set[str]:
         self._named.add(form)
         if form not in self._kinds:
-            papers = self._revisions.get(form, ())
-            self._kinds[form] = {row["kind"] for paper in papers for row in self._rows[paper["document_id"]]}
+            revisions = self._revisions.get(form, ())
+            self._kinds[form] = {row["kind"] for document in revisions for row in self._rows[document["document_id"]]}
         return self._kinds[form]
 
     def year_of(self, document_id: str) -> int | None:

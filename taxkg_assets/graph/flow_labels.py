@@ -25,14 +25,20 @@ def read_label_statements(label: str) -> list[FlowStatement]:
     Returns:
         Statements; None as an end means the line of the label. Lines of the same form are operands of its formula.
     """
-    found = [each for each in read_label(label) if each.relation != "from_form" or (each.source and each.source.forms)]
-    known = {list_ends(each) for each in found}
-    for each in read_clauses(label, under="lines", is_label=True):
-        source, target = each.source, each.target
+    found = [
+        statement
+        for statement in read_label(label)
+        if statement.relation != "from_form" or (statement.source and statement.source.forms)
+    ]
+    known = {list_ends(statement) for statement in found}
+    for statement in read_clauses(label, heading_kind="lines", is_label=True):
+        source, target = statement.source, statement.target
         is_going = target is not None and bool(target.forms) and not (source and source.forms)
         is_coming = target is None and source is not None and bool(source.forms)
-        if _OTHER_AMOUNT.search(label, each.start, each.end) or _PAST.search(label, each.start, each.end):
+        if _OTHER_AMOUNT.search(label, statement.start, statement.end) or _PAST.search(
+            label, statement.start, statement.end
+        ):
             continue
-        if each.rule_id in _MOVES and (is_going or is_coming) and names_whole(each, label):
-            found += [each] if list_ends(each) not in known else []
+        if statement.rule_id in _MOVES and (is_going or is_coming) and names_whole(statement, label):
+            found += [statement] if list_ends(statement) not in known else []
     return found

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from taxkg_assets.graph.flow_predicates import Clause, find_listed, find_object, split_clauses
+from taxkg_assets.graph.flow_predicates import Clause, classify_listed_object, find_object, split_clauses
 from taxkg_assets.graph.flow_roles import find_roles
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms
 from taxkg_assets.graph.flow_words import read_words
@@ -96,12 +96,12 @@ def _included() -> frozenset[str]:
     return frozenset(verb.split()[0] for verb in load_flows().verbs["V"])
 
 
-def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
+def read_lead_in(text: str, *, heading_kind: str) -> tuple[bool, Place | None]:
     """Return whether a passage introduces a list of destinations, and the place of the amount.
 
     Args:
         text: The passage.
-        under: What its heading explains: `boxes`, `lines` or empty.
+        heading_kind: What its heading explains: `boxes`, `lines` or empty.
 
     Returns:
         None as the place means the line of the heading.
@@ -116,17 +116,19 @@ def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
     clauses = [
         (start, Clause(masked[start:stop], words.between(start, stop))) for start, stop in split_clauses(masked, words)
     ]
-    start, clause = next(((low, each) for low, each in reversed(clauses) if low <= end.start()), clauses[-1])
-    if clause.verb != "move" or start + clause.at > end.start():
+    start, clause = next(((low, clause) for low, clause in reversed(clauses) if low <= end.start()), clauses[-1])
+    if clause.verb != "move" or start + clause.verb_end > end.start():
         return False, None
     found = find_roles(clause.text, places, clause.words)
-    named = [each.place for each in found if each.role in ("source", "amount")]
+    named = [found_place.place for found_place in found if found_place.role in ("source", "amount")]
     if len(named) == 1 == len(found):
         return True, named[0]
     means = (
-        find_object(clause, end.start("place") - start) if end["place"] else find_listed(clause, end.start() - start)
+        find_object(clause, end.start("place") - start)
+        if end["place"]
+        else classify_listed_object(clause, end.start() - start)
     )
-    return not found and under == "lines" and means == "own", None
+    return not found and heading_kind == "lines" and means == "own", None
 
 
 def find_listed_form(text: str) -> tuple[str, ...]:
@@ -156,9 +158,9 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
     places = find_places(first)
     forms = find_filed_forms(first)[0] or forms
     found: list[FlowStatement] = []
-    for each in find_roles(mask(first, places), places):
-        is_first = not found and not each.role and _ALONE.match(each.left)
-        place = each.place if each.place.forms else replace(each.place, forms=forms)
-        if place.forms and (is_first or each.role in ("source", "aside", "amount")):
+    for found_place in find_roles(mask(first, places), places):
+        is_first = not found and not found_place.role and _ALONE.match(found_place.left)
+        place = found_place.place if found_place.place.forms else replace(found_place.place, forms=forms)
+        if place.forms and (is_first or found_place.role in ("source", "aside", "amount")):
             found.append(FlowStatement("from_form", place, None, 0, end, "list_item"))
     return found

@@ -25,7 +25,7 @@ _SHOWS = re.compile(r"[mA]*(?P<verb>[ZV])A*")
 
 
 def list_located(masked: str, places: list[Place]) -> list[Place]:
-    """List the boxes and lines of other forms that a sentence names as showing an amount, and says no more of.
+    """List the boxes and lines of other forms that a sentence only names as showing an amount.
 
     Args:
         masked: The sentence, its places masked.
@@ -46,7 +46,7 @@ def list_located(masked: str, places: list[Place]) -> list[Place]:
     for place in reversed(places):
         forms = place.forms or forms
         found.insert(0, replace(place, forms=forms) if place.kind == "box" else place)
-    return [each for each in found if each.forms]
+    return [place for place in found if place.forms]
 
 
 def _locates(words: Words, at: list[int]) -> bool:
@@ -62,7 +62,7 @@ def _locates(words: Words, at: list[int]) -> bool:
             return False
         return len(at) == 1 and _find_noun(words, shows.end()) > 0
     is_located = False
-    for start, end in zip([0, *(each + 1 for each in at)], at, strict=False):
+    for start, end in zip([0, *(index + 1 for index in at)], at, strict=False):
         if is_located and _SAME.fullmatch(words.tags, start, end):
             continue
         noun = _find_noun(words, start)

@@ -68,14 +68,14 @@ class _Before:
 
 
 def read_passages(
-    passages: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
+    passages: pl.DataFrame, anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the passages of instructions and publications that name a line.
 
     Args:
         passages: Passages of instructions, publications and forms, from `select_passages`.
         anchors: Headings that own them.
-        papers: Rows of `documents` by document_id.
+        documents_by_id: Rows of `documents` by document_id.
         known: Lines of all documents.
         owners: What the passages below each heading are about.
 
@@ -86,7 +86,7 @@ def read_passages(
         return
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
     scopes, line_keys = owners.scopes, owners.line_keys
-    schedules = find_parents(passages, papers, anchors, scopes)
+    schedules = find_parents(passages, documents_by_id, anchors, scopes)
     before = _Before()
     headed = passages.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
     for row in headed.iter_rows(named=True):
@@ -94,9 +94,9 @@ def read_passages(
         if heading.startswith("Example"):
             continue
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
-        about, under, own = find_subject(
+        about, heading_kind, own = find_subject(
             row,
-            papers[row["document_id"]],
+            documents_by_id[row["document_id"]],
             heading,
             known,
             scope=scopes.get(row["anchor_id"], ""),
@@ -104,24 +104,28 @@ def read_passages(
         )
         if row["perspective"] == "face" or _LEADERS.search(row["text"]):
             own = None
-        if own is not None and under == "boxes":
+        if own is not None and heading_kind == "boxes":
             own = replace(own, code=read_code(row["text"]))
         before.amounts[row["document_id"]].add(row["text"])
-        before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
+        before.placed += [(row, about, amount) for amount in read_placed_amounts(row["text"])]
         listed = _list_heading_keys(row["key"] or "") if own is not None and own.key == row["key"] else []
         label = own.line["label"] if own is not None and own.line else ""
         topic = f"{heading} {label}" if own is not None else ""
-        read = _read_passage(row, before, under=under if own is not None else "", topic=topic)
-        for statement in (part for each in read for part in (_spread(each, listed, about.form) if listed else [each])):
+        read = _read_passage(row, before, heading_kind=heading_kind if own is not None else "", topic=topic)
+        for statement in (
+            part for stated in read for part in (_spread(stated, listed, about.form) if listed else [stated])
+        ):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
-            statement = _place_on_return(statement, row["text"], papers[row["document_id"]]["form"])
-            if under not in ("boxes", "given"):
+            statement = _place_on_return(statement, row["text"], documents_by_id[row["document_id"]]["form"])
+            if heading_kind not in ("boxes", "given"):
                 statement = _place_on_form_of_lead_in(statement, before)
             if not about.form or known.has_only_lines(about.form):
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
-            if not about.form and any(each and not each.forms for each in (statement.source, statement.target)):
+            if not about.form and any(place and not place.forms for place in (statement.source, statement.target)):
                 continue
-            if statement.rule_id.startswith("clause") and not _has_ends(statement, own, about, known, under=under):
+            if statement.rule_id.startswith("clause") and not _has_ends(
+                statement, own, about, known, heading_kind=heading_kind
+            ):
                 continue
             yield from list_rows(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
     for passage, about, amount in before.placed:
@@ -131,13 +135,13 @@ def read_passages(
 
 
 def read_headings(
-    anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
+    anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from booklet headings of lines that name the source of the amount.
 
     Args:
         anchors: Headings.
-        papers: Rows of `documents` by document_id.
+        documents_by_id: Rows of `documents` by document_id.
         known: Lines of all documents.
         owners: What the passages below each heading are about.
 
@@ -147,8 +151,8 @@ def read_headings(
     is_named = pl.col("heading").str.contains(r"(?i)\b(?:from|amounts? (?:shown |reported )?on)\b.*\b(?:line|box)")
     for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
         scope = owners.scopes.get(row["anchor_id"], "")
-        paper = papers[row["document_id"]]
-        about, _, own = find_subject(row, paper, row["heading"], known, scope=scope, schedules={})
+        document = documents_by_id[row["document_id"]]
+        about, _, own = find_subject(row, document, row["heading"], known, scope=scope, schedules={})
         if own is None or row["perspective"] == "face":
             continue
         stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
@@ -180,36 +184,36 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[FlowStatement]:
+def _read_passage(row: Row, before: _Before, *, heading_kind: str, topic: str) -> list[FlowStatement]:
     """Read a passage, with what the passages before it under the same heading introduce."""
-    statements = read_passage(row["text"], under="" if under == "given" else under)
-    known = {list_ends(each) for each in statements}
+    statements = read_passage(row["text"], heading_kind="" if heading_kind == "given" else heading_kind)
+    known = {list_ends(statement) for statement in statements}
     is_same = before.anchor_id == row["anchor_id"]
     is_listed = _LISTED.match(row["text"]) is not None
     if is_listed or not is_same:
         before.said = Said()
-    clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
-    statements += [each for each in clauses if list_ends(each) not in known]
+    clauses = read_clauses(row["text"], heading_kind=heading_kind, said=before.said, topic=topic)
+    statements += [statement for statement in clauses if list_ends(statement) not in known]
     if not is_listed and (not is_same or introduces_list(row["text"])):
-        is_amount = under == "lines" and not _QUESTION.match(row["heading"] or "")
+        is_amount = heading_kind == "lines" and not _QUESTION.match(row["heading"] or "")
         before.has_sources = is_amount and introduces_sources(row["text"], key=row["key"] or "")
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
-    elif is_same and before.has_sources and under == "lines":
+    elif is_same and before.has_sources and heading_kind == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)
-        statements += [each for each in items if list_ends(each) not in known]
+        statements += [item for item in items if list_ends(item) not in known]
     if not is_listed:
-        before.has_targets, before.lead_in = read_lead_in(row["text"], under=under)
+        before.has_targets, before.lead_in = read_lead_in(row["text"], heading_kind=heading_kind)
     elif is_same and before.has_targets:
         items = read_item(row["text"], source=before.lead_in)
-        statements += [each for each in items if list_ends(each) not in known]
+        statements += [item for item in items if list_ends(item) not in known]
     if not is_same:
         before.anchor_id, before.column_forms, before.boxes = row["anchor_id"], (), {}
     if "box" in row["text"]:
-        boxes = [each for each in find_places(row["text"]) if each.kind == "box" and each.forms]
-        before.boxes |= {key: each.forms for each in boxes for key in each.keys}
+        boxes = [place for place in find_places(row["text"]) if place.kind == "box" and place.forms]
+        before.boxes |= {key: box.forms for box in boxes for key in box.keys}
     placed = []
-    whole = [each for each in statements if names_whole(each, row["text"])]
-    for statement in (part for each in whole for part in pair_in_turn(each, row["text"])):
+    whole = [stated for stated in statements if names_whole(stated, row["text"])]
+    for statement in (part for stated in whole for part in pair_in_turn(stated, row["text"])):
         target = statement.target
         if target is not None and target.kind == "column":
             before.column_forms = target.forms or before.column_forms
@@ -218,16 +222,16 @@ def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[
     return placed
 
 
-def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, under: str) -> bool:
+def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, heading_kind: str) -> bool:
     """Decide whether a clause names two forms: a box is on a named form, and no line moves to another of its form."""
     source, target = statement.source, statement.target
     if statement.rule_id == WITHIN:
         return own is not None and bool(own.form)
     if any(
-        each is not None and each.kind == "box" and _has_lines_only(each, known, about) for each in (source, target)
+        place is not None and place.kind == "box" and _has_lines_only(place, known, about) for place in (source, target)
     ):
         return False
-    if any(each is not None and _is_no_line(each, known, about) for each in (source, target)):
+    if any(place is not None and _is_no_line(place, known, about) for place in (source, target)):
         return False
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
@@ -237,16 +241,16 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
         return False
     if source.kind == "column":
         return False
-    has_boxes = under == "boxes" or not known.has_only_lines(about.form)
-    is_lost = any(each.kind == "box" and not each.forms for each in (source, target))
+    has_boxes = heading_kind == "boxes" or not known.has_only_lines(about.form)
+    is_lost = any(place.kind == "box" and not place.forms for place in (source, target))
     return bool(about.form or (source.forms and target.forms)) and not (is_lost and not has_boxes)
 
 
 def _has_lines_only(place: Place, known: Lines, about: About) -> bool:
     """Decide whether a form of a place numbers lines only: `box 4 on your Form 2040` is in another box."""
-    forms = [known.name_form(each, about) for each in place.forms]
-    is_schedule = any(each.startswith("Schedule") and not each.startswith("Schedule K-") for each in forms)
-    return is_schedule or any(known.has_only_lines(each) for each in forms)
+    forms = [known.name_form(form, about) for form in place.forms]
+    is_schedule = any(form.startswith("Schedule") and not form.startswith("Schedule K-") for form in forms)
+    return is_schedule or any(known.has_only_lines(form) for form in forms)
 
 
 def _is_no_line(place: Place, known: Lines, about: About) -> bool:
@@ -270,7 +274,7 @@ def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
 
 def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
     """Return where a statement of a passage is printed."""
-    piece = next(each for each in reversed(row["pieces"]) if each["start"] <= statement.start)
+    piece = next(line for line in reversed(row["pieces"]) if line["start"] <= statement.start)
     return {
         "document_id": row["document_id"],
         "page": piece["page"],
@@ -290,16 +294,16 @@ def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[Fl
     ends = (statement.source, statement.target)
     if None not in ends:
         yield statement
-    named = next((each for each in ends if each is not None), None)
+    named = next((end for end in ends if end is not None), None)
     if None not in ends or named is None or len(named.keys) != len(keys):
         return
     for key, own in zip(named.keys, keys, strict=True):
         here = replace(named, forms=(form,), keys=(own,), part="", column="", label="")
-        there = replace(named, keys=(key,))
+        place_of_key = replace(named, keys=(key,))
         yield replace(
             statement,
-            source=here if statement.source is None else there,
-            target=here if statement.target is None else there,
+            source=here if statement.source is None else place_of_key,
+            target=here if statement.target is None else place_of_key,
         )
 
 
@@ -343,39 +347,39 @@ def _place_on_return(statement: FlowStatement, text: str, form: str) -> FlowStat
     return replace(statement, target=replace(target, forms=(form,)))
 
 
-def _is_amount_of(form: str, row: Row, paper: Row) -> bool:
+def _is_amount_of(form: str, row: Row, document: Row) -> bool:
     """Decide whether a passage of a booklet names a line of the form in its heading: other lines are the booklet's."""
-    if form == paper["form"]:
+    if form == document["form"]:
         return False
     return any(form in place.forms for place in find_places(row.get("text", "")))
 
 
 def find_subject(
-    row: Row, paper: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
+    row: Row, document: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
 ) -> tuple[About, str, End | None]:
     """Determine the form that a passage is about, and the box or line that its heading explains.
 
     Args:
         row: Passage or table with the columns of its heading.
-        paper: Row of `documents`.
+        document: Row of `documents`.
         heading: Words of the heading.
         known: Lines of all documents.
         scope: Schedule or worksheet that owns its lines, from `find_scopes`.
         schedules: Full names of the schedules that the document names.
 
     Returns:
-        What it is about; `boxes`, `given`, `lines` or nothing; and the line, if any.
+        What the passage is about; the heading kind (`boxes`, `given`, `lines` or empty); and the box or line, if any.
     """
     named = _HEADING_FORM.match(heading)
-    is_book = paper["doc_type"] == "publication"
+    is_book = document["doc_type"] == "publication"
     is_line = (row["key"] or "").startswith("line_")
-    if named and not is_book and (is_line or _is_amount_of(named[1], row, paper)):
+    if named and not is_book and (is_line or _is_amount_of(named[1], row, document)):
         named = None
     if is_book and not named:
         named = _BOOK_FORM.search(heading)
-    form = named[1] if named else "" if is_book else row["form"] or paper["form"]
-    about = About(form, year_of(paper), schedules=schedules)
-    is_printed = paper["doc_type"] == "form" and (scope != WORKSHEET or row["perspective"] == "face")
+    form = named[1] if named else "" if is_book else row["form"] or document["form"]
+    about = About(form, year_of(document), schedules=schedules)
+    is_printed = document["doc_type"] == "form" and (scope != WORKSHEET or row["perspective"] == "face")
     if scope and not named and not is_book and not is_printed:
         about = replace(about, form="" if scope == WORKSHEET else known.name_schedule(scope, about))
     kind, _, number = (row["key"] or "").partition("_")
@@ -383,8 +387,8 @@ def find_subject(
         return about, "lines" if kind == "lines" else "given", End(about.form, row["key"])
     if is_book or not about.form or kind not in ("box", "line") or not number:
         return about, "", None
-    is_own = paper["doc_type"] == "form"
-    about = replace(about, document_id=row["document_id"] if is_own and form == paper["form"] else None)
+    is_own = document["doc_type"] == "form"
+    about = replace(about, document_id=row["document_id"] if is_own and form == document["form"] else None)
     end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
     box = "boxes" if row["perspective"] == "recipient" else "given"
     return about, "lines" if kind == "line" else box, end

@@ -55,31 +55,31 @@ class Clause:
         words: Its words.
         verb: `move` an amount; `moved`, with the amount before the verb; `shown` for an amount named before, `named`;
             `equal` to other places; `sum`, `compute`; `condition`, `negated`, or empty.
-        at: Where the verb ends.
+        verb_end: Where the verb ends.
         is_added: Whether it adds an amount to another one, and the next clause enters their sum.
     """
 
     text: str
     words: Words
     verb: str = field(init=False)
-    at: int = field(init=False)
+    verb_end: int = field(init=False)
     is_added: bool = field(init=False, default=False)
 
     @property
     def is_forecast(self) -> bool:
         """Return whether the clause says where the amount will appear: `will be reported on`."""
-        modals = {"will", "should", "may"} & set(self.words.lemmas[: self.words.before(self.at)])
+        modals = {"will", "should", "may"} & set(self.words.lemmas[: self.words.before(self.verb_end)])
         return self.verb in ("moved", "shown") and bool(modals)
 
     @property
     def lemma(self) -> str:
         """Return the base form of the verb; that of the last word where the clause has none."""
-        return self.words.lemmas[self.words.before(self.at) - 1] if self.words.lemmas else ""
+        return self.words.lemmas[self.words.before(self.verb_end) - 1] if self.words.lemmas else ""
 
     @property
     def is_here(self) -> bool:
         """Return whether the clause puts its amount on the line of the heading: `Enter the total here`."""
-        after = self.words.between(self.at, len(self.text))
+        after = self.words.between(self.verb_end, len(self.text))
         return "h" in after.tags or ("this", "line") in pairwise(after.lemmas)
 
     def names_here_before(self, target: int) -> bool:
@@ -88,11 +88,11 @@ class Clause:
         Args:
             target: Offset in the clause where the place begins, in characters.
         """
-        return _HERE_AND_TO.search(_mark_here(self.words.between(self.at, target))) is not None
+        return _HERE_AND_TO.search(_mark_here(self.words.between(self.verb_end, target))) is not None
 
     def __post_init__(self) -> None:
         """Find the verb."""
-        self.verb, self.at = _find_verb(self.words, len(self.text))
+        self.verb, self.verb_end = _find_verb(self.words, len(self.text))
 
 
 def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
@@ -107,8 +107,8 @@ def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
     """
     breaks = {0}
     last = -1
-    asides = [each.span() for each in _ASIDE_CONDITION.finditer(words.tags)]
-    asides += [each.span() for each in _ORDER_ASIDE.finditer(words.tags)]
+    asides = [aside.span() for aside in _ASIDE_CONDITION.finditer(words.tags)]
+    asides += [aside.span() for aside in _ORDER_ASIDE.finditer(words.tags)]
     for match in _PREDICATE.finditer(words.tags):
         at = match.start()
         if any(low <= at < high for low, high in asides):
@@ -216,7 +216,9 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
 
 def _is_to_complete(tags: str, lemmas: tuple[str, ...], at: int) -> bool:
     """Decide whether an amount is used on a line: `Use the amount on Form 2889, line 4, to complete line 9`."""
-    end = next((each for each in range(at, len(lemmas)) if lemmas[each] == "complete" and tags[each] == "i"), len(tags))
+    end = next(
+        (index for index in range(at, len(lemmas)) if lemmas[index] == "complete" and tags[index] == "i"), len(tags)
+    )
     if tags[end + 1 : end + 2] != "P" and lemmas[end + 1 : end + 3] != ("this", "line"):
         return False
     used = _USED.match(tags, at + 1, end)
@@ -239,7 +241,7 @@ def find_object(clause: Clause, target: int) -> str:
     """
     words = clause.words
     if clause.verb == "moved":
-        at = words.before(clause.at) - 1
+        at = words.before(clause.verb_end) - 1
         subject = _SUBJECT_ASIDE.sub("", re.sub(r"[mAxbq]*[MZ]?$", "", words.tags[: at + 1]))
         subject = _FILERS_FIRST.sub("", subject)
         is_the = clause.words.lemmas[subject.find("D")] == "the" if "D" in subject else True
@@ -250,7 +252,7 @@ def find_object(clause: Clause, target: int) -> str:
         if re.fullmatch(r"(?:A,?)*Tn{1,2}", subject):
             return "this" if "this" in words.lemmas[: len(subject)] else "these"
         return "own" if is_the and re.fullmatch(pattern, subject) else ""
-    between = words.between(clause.at, target)
+    between = words.between(clause.verb_end, target)
     return _name_object(_mark_here(between), between.lemmas)
 
 
@@ -263,7 +265,7 @@ def _mark_here(words: Words) -> str:
     return tags
 
 
-def find_listed(clause: Clause, end: int) -> str:
+def classify_listed_object(clause: Clause, end: int) -> str:
     """Classify what a clause moves to the targets of a following list: `Enter the result as follows`.
 
     Args:
@@ -273,7 +275,7 @@ def find_listed(clause: Clause, end: int) -> str:
     Returns:
         As `find_object`; `own` also for the outcome of what comes before.
     """
-    between = clause.words.between(clause.at, end)
+    between = clause.words.between(clause.verb_end, end)
     means = _name_object(f"{between.tags}o", (*between.lemmas, "on"))
     return "own" if means in ("own", "first", "this") else means
 

@@ -118,7 +118,14 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
             role = ""
         place = places[int(match[1])]
         is_apart = not is_joined and _APART.search(left)
-        same = next((each for each in reversed(found) if each.role == role and each.place.kind == place.kind), None)
+        same = next(
+            (
+                found_place
+                for found_place in reversed(found)
+                if found_place.role == role and found_place.place.kind == place.kind
+            ),
+            None,
+        )
         named = previous if previous and previous.role == role else same if place.kind == "box" or is_joined else None
         if named and not place.forms and named.place.forms and not is_apart:
             place = replace(place, forms=named.place.forms, label="")
@@ -194,7 +201,7 @@ def _govern(tags: str) -> str:
     return "target" if _THERE.search(tags) else ""
 
 
-def decide_roles(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under: str = "") -> None:
+def decide_roles(found: list[FoundPlace], *, verb: str, verb_end: int, is_share: bool, heading_kind: str = "") -> None:
     """Decide whether each place of a clause is a source or a target.
 
     Fills empty roles and corrects some found ones in place. A place in parentheses is a source if a target follows.
@@ -203,45 +210,56 @@ def decide_roles(found: list[FoundPlace], *, verb: str, at: int, is_share: bool,
     Args:
         found: Places of a clause; their roles are changed.
         verb: What the clause does.
-        at: Where its verb ends.
+        verb_end: Where its verb ends.
         is_share: Whether it moves the shares of partners.
-        under: What the heading explains.
+        heading_kind: What the heading explains.
     """
     if is_share:
-        for each in found:
-            if each.place.kind == "box" and (each.left.endswith((" in ", " in the ")) or each.role == "target"):
-                each.role = "target"
-                each.place = name_partner(each.place)
-    has_target = False
-    follower: FoundPlace | None = None
-    if verb in ("shown", "named"):
-        for each in found:
-            is_shown = each.role in ("target", "amount") or _SHOWING.search(each.left) is not None
-            each.role = "source" if is_shown else each.role
-    for each in found:
-        if verb == "sum" and each.role == "target" and _SUM_TO.search(each.left):
-            each.role = "source"
-        if verb == "equal" and not each.role and each.start - at <= _NEAR:
-            each.role = "source"
-    for each in found:
-        if verb == "moved" and each.role == "target" and each.start < at:
-            each.role = "source"
+        _send_shares_to_boxes(found)
+    _correct_by_verb(found, verb, verb_end)
     for whole, aside in pairwise(found):
         if whole.role == "target" and aside.left.strip() == "(" and "".join(aside.place.forms).startswith(_PARTNER):
             aside.role = "target"
-    for each in reversed(found):
-        if each.role == "amount":
-            is_followed = follower is not None and follower.is_joined and follower.role == "target"
-            is_followed = is_followed and follower is not None and not _JOINT.search(follower.left)
-            is_next = follower is not None and follower.role == "target" and _NEXT.fullmatch(follower.left)
-            is_followed = is_followed or bool(is_next)
-            is_subject = each.start < at and verb != "move"
-            is_received = under == "lines" and not is_share and _is_received(each.place)
-            each.role = "source" if is_followed or is_subject or is_received or verb == "equal" else "target"
-        elif has_target and _is_moved_aside(each, at, verb):
-            each.role = "source"
-        has_target = has_target or (each.role == "target" and each.start >= at - 1)
-        follower = each
+    has_target = False
+    follower: FoundPlace | None = None
+    for found_place in reversed(found):
+        if found_place.role == "amount":
+            is_subject = found_place.start < verb_end and verb != "move"
+            is_received = heading_kind == "lines" and not is_share and _is_received(found_place.place)
+            is_source = _leads_to(follower) or is_subject or is_received or verb == "equal"
+            found_place.role = "source" if is_source else "target"
+        elif has_target and _is_moved_aside(found_place, verb_end, verb):
+            found_place.role = "source"
+        has_target = has_target or (found_place.role == "target" and found_place.start >= verb_end - 1)
+        follower = found_place
+
+
+def _send_shares_to_boxes(found: list[FoundPlace]) -> None:
+    """Make the boxes of a clause on the shares of partners its targets."""
+    for found_place in found:
+        is_target = found_place.role == "target" or found_place.left.endswith((" in ", " in the "))
+        if found_place.place.kind == "box" and is_target:
+            found_place.role = "target"
+            found_place.place = name_partner(found_place.place)
+
+
+def _correct_by_verb(found: list[FoundPlace], verb: str, verb_end: int) -> None:
+    """Make places sources where the verb of the clause says so: it shows, sums or equates their amounts."""
+    for found_place in found:
+        role, left = found_place.role, found_place.left
+        is_shown = verb in ("shown", "named") and (role in ("target", "amount") or _SHOWING.search(left) is not None)
+        is_summand = verb == "sum" and role == "target" and _SUM_TO.search(left) is not None
+        is_equal = verb == "equal" and not role and found_place.start - verb_end <= _NEAR
+        is_subject = verb == "moved" and role == "target" and found_place.start < verb_end
+        if is_shown or is_summand or is_equal or is_subject:
+            found_place.role = "source"
+
+
+def _leads_to(follower: FoundPlace | None) -> bool:
+    """Decide whether the place after an amount is the target of that amount."""
+    if follower is None or follower.role != "target":
+        return False
+    return (follower.is_joined and not _JOINT.search(follower.left)) or _NEXT.fullmatch(follower.left) is not None
 
 
 def names_code(left: str) -> bool:
@@ -274,65 +292,73 @@ def _is_received(place: Place) -> bool:
     return place.kind == "box" and bool(place.forms) and not "".join(place.forms).startswith(_PARTNER)
 
 
-def _is_moved_aside(each: FoundPlace, at: int, verb: str) -> bool:
+def _is_moved_aside(found_place: FoundPlace, verb_end: int, verb: str) -> bool:
     """Decide whether a place in parentheses, or one that begins `Form 2889, line 16, is included on ...`, is moved."""
-    if each.role == "aside":
-        return each.start > at or verb == "moved"
-    return verb == "moved" and not each.role and each.start < at and not each.left.strip()
+    if found_place.role == "aside":
+        return found_place.start > verb_end or verb == "moved"
+    return verb == "moved" and not found_place.role and found_place.start < verb_end and not found_place.left.strip()
 
 
-def decide_roles_of_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
+def decide_roles_of_asides(found: list[FoundPlace], *, heading_kind: str, verb: str) -> None:
     """Treat the only places of a clause, in parentheses, as its sources: `Enter your wages (Form W-2, box 1)`.
 
     Args:
         found: Places of a clause; their roles are changed.
-        under: What the heading explains.
+        heading_kind: What the heading explains.
         verb: What the clause does.
     """
-    if under != "lines" or verb != "move" or any(each.role not in ("", "aside") for each in found):
+    if heading_kind != "lines" or verb != "move" or any(found_place.role not in ("", "aside") for found_place in found):
         return
-    for each in found:
-        is_source = each.role == "aside" or each.left.endswith(" (")
-        each.role = "source" if is_source and not _ON_RETURN.search(each.left) else each.role
+    for found_place in found:
+        is_source = found_place.role == "aside" or found_place.left.endswith(" (")
+        found_place.role = "source" if is_source and not _ON_RETURN.search(found_place.left) else found_place.role
 
 
-def group_places(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
+def group_places(found: list[FoundPlace], verb_end: int) -> list[list[FoundPlace]]:
     """Group the places of a clause by amount: `the dues from A on B and the tax from C on D` moves two amounts.
 
     Args:
         found: Places of the clause with their roles.
-        at: Where its verb ends.
+        verb_end: Where its verb ends.
 
     Returns:
         Sources and targets of each amount.
     """
     groups: list[list[FoundPlace]] = [[]]
-    for each in found:
-        if each.role not in ("source", "target") or (each.role == "target" and each.start < at - 1):
+    for found_place in found:
+        if found_place.role not in ("source", "target") or (
+            found_place.role == "target" and found_place.start < verb_end - 1
+        ):
             continue
         roles = {other.role for other in groups[-1]}
-        is_full = len(roles) == 2 and not each.is_joined and each.role == "source" == groups[-1][0].role
+        is_full = len(roles) == 2 and not found_place.is_joined and found_place.role == "source" == groups[-1][0].role
         is_other = (
-            each.place.kind == "line"
-            and each.role == "target"
+            found_place.place.kind == "line"
+            and found_place.role == "target"
             and groups[-1]
             and groups[-1][-1].role == "target"
-            and not each.is_joined
+            and not found_place.is_joined
         )
-        is_next = each.role == "source" and roles == {"target"} and _NEXT_AMOUNT.search(each.left) is not None
+        is_next = (
+            found_place.role == "source" and roles == {"target"} and _NEXT_AMOUNT.search(found_place.left) is not None
+        )
         if is_full or is_other or is_next:
             groups.append([])
-        groups[-1].append(each)
-    if len(groups) > 1 and groups[-1][0].role == "source" and {each.role for each in groups[-2]} == {"target"}:
+        groups[-1].append(found_place)
+    if (
+        len(groups) > 1
+        and groups[-1][0].role == "source"
+        and {found_place.role for found_place in groups[-2]} == {"target"}
+    ):
         _share_form(groups[-2], groups[-1])
     return groups
 
 
 def _share_form(before: list[FoundPlace], group: list[FoundPlace]) -> None:
     """Assign to a target the form of the target before it; an amount without a target goes to that one, too."""
-    if all(each.role == "source" for each in group):
+    if all(found_place.role == "source" for found_place in group):
         group[:0] = before
         before.clear()
-    for each in group:
-        if each.role == "target" and not each.place.forms and before:
-            each.place = replace(each.place, forms=before[-1].place.forms)
+    for found_place in group:
+        if found_place.role == "target" and not found_place.place.forms and before:
+            found_place.place = replace(found_place.place, forms=before[-1].place.forms)

@@ -55,9 +55,9 @@ def read_label(label: str) -> list[FlowStatement]:
         Statements of flows.
     """
     found = [
-        each
-        for each in _read(label, 0, load_flows().labels)
-        if each.relation == "flows_to" or not load_flows().subtractions.matches(label[: each.start])
+        statement
+        for statement in _read(label, 0, load_flows().labels)
+        if statement.relation == "flows_to" or not load_flows().subtractions.matches(label[: statement.start])
     ]
     return [*found, *_read(label, 0, load_flows().totals), *_read_operands(label)]
 
@@ -72,16 +72,16 @@ def read_heading(heading: str) -> list[FlowStatement]:
         Statements of flows.
     """
     lowered = _CAPITALS.sub(lambda match: match[0].lower(), heading)
-    found = [each for each in _read(lowered, 0, load_flows().labels) if each.relation == "from_form"]
-    return [each for each in found if each.source is not None and each.source.forms]
+    found = [statement for statement in _read(lowered, 0, load_flows().labels) if statement.relation == "from_form"]
+    return [statement for statement in found if statement.source is not None and statement.source.forms]
 
 
-def read_passage(text: str, *, under: str) -> list[FlowStatement]:
+def read_passage(text: str, *, heading_kind: str) -> list[FlowStatement]:
     """Extract the flows that a passage states, sentence by sentence.
 
     Args:
         text: The passage.
-        under: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
+        heading_kind: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
             fills in), or empty.
 
     Returns:
@@ -92,7 +92,7 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
         sentence = text[start:end]
         for rules in (load_flows().passages, load_flows().columns):
             found += _read(sentence, start, rules)
-        if under == "boxes":
+        if heading_kind == "boxes":
             found += _read_forms(sentence, start)
     return found
 
@@ -157,8 +157,11 @@ def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
         Statements of flows.
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
-    found = {(each.target.start if each.target else 0): each for each in _read(lowered, 0, load_flows().items)}
-    return [replace(each, source=source) for each in found.values()]
+    found = {
+        (statement.target.start if statement.target else 0): statement
+        for statement in _read(lowered, 0, load_flows().items)
+    }
+    return [replace(statement, source=source) for statement in found.values()]
 
 
 def list_ends(statement: FlowStatement) -> tuple[object, ...]:
@@ -168,7 +171,7 @@ def list_ends(statement: FlowStatement) -> tuple[object, ...]:
         statement: A statement.
     """
     ends = (statement.source, statement.target)
-    return tuple((each.keys, each.kind, each.label, each.start) if each else None for each in ends)
+    return tuple((end.keys, end.kind, end.label, end.start) if end else None for end in ends)
 
 
 def _read_operands(label: str) -> Iterator[FlowStatement]:
@@ -248,13 +251,16 @@ def find_forms_alone(sentence: str, places: list[Place], alone: tuple[str, ...])
 
 
 def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
-    """Return the forms in a condition `If you file Form 2040, ...`, and where it ends.
+    """Find the forms in a condition such as `If you file Form 2040, ...`.
 
     Args:
         text: A sentence.
+
+    Returns:
+        The forms, and the offset at which the condition ends; no forms and 0 without a condition.
     """
     matches = (rule.pattern.search(text) for rule in load_flows().filers)
-    match = next((each for each in matches if each), None)
+    match = next((candidate for candidate in matches if candidate), None)
     return (name_forms(match["forms"]), match.end()) if match else ((), 0)
 
 
@@ -282,7 +288,7 @@ def _statements(rule: Statement, match: re.Match[str], places: list[Place], offs
     nowhere: list[Place | None] = [None]
     sources = [*list_places(groups.get("from"), places)] or nowhere
     targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
-    if rule.only_columns and not any(each is not None and each.kind == "column" for each in targets):
+    if rule.only_columns and not any(end is not None and end.kind == "column" for end in targets):
         return
     for source in sources:
         for target in targets:

@@ -80,7 +80,7 @@ class _Item:
 
     def _read_aside(self, words: str) -> None:
         """Read the box that a heading names in parentheses: `Harbor dues (box 3)`."""
-        boxes = [each for each in find_places(_cut(words)) if not each.forms and each.keys] if "(" in words else []
+        boxes = [place for place in find_places(_cut(words)) if not place.forms and place.keys] if "(" in words else []
         self.is_known = bool(boxes)
         if boxes:
             self.keys, self.kind, self.code = boxes[0].keys, boxes[0].kind, boxes[0].code
@@ -93,21 +93,22 @@ class _Item:
 
 
 def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
-    """Select the tables that say where amounts go or come from, with the heading and passage before each.
+    """Select the tables that state where amounts go or come from, and add the heading and the passage before each.
 
-    A continued table takes the passage before its first part.
+    A continued table has the passage before its first part.
 
     Args:
         tables: Tables with their cells.
-        sections: Passages of the same documents, one of which has the id of each table.
+        sections: Passages of the same documents; the row of each table has its `table_id`.
 
     Returns:
-        Some of the rows in the order of their documents, with anchor_id, element_id and lead_in.
+        The selected rows by document, with anchor_id, element_id and lead_in.
     """
-    heads = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
-    named = {head for own in tables.select(heads)["cells"].to_list() for head in own if head and _is_head(head)}
-    is_named = pl.col("cells").list.eval(pl.element().struct.field("col_path").is_in(list(named))).list.any()
-    is_step = pl.col("markdown").str.contains(r"(?i)\balso,? (?:enter|include|report)\b[^|]* on [^|]*\bForm\b")
+    paths = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
+    heads = {path for paths_of_table in tables.select(paths)["cells"].to_list() for path in paths_of_table}
+    flow_heads = [path for path in heads if path and _is_head(path)]
+    has_flow_head = pl.col("cells").list.eval(pl.element().struct.field("col_path").is_in(flow_heads)).list.any()
+    has_step = pl.col("markdown").str.contains(r"(?i)\balso,? (?:enter|include|report)\b[^|]* on [^|]*\bForm\b")
     before = pl.when(pl.col("table_id").is_null()).then("text").forward_fill().over("anchor_id")
     owners = (
         sections.select("table_id", "anchor_id", "element_id", lead_in=before)
@@ -115,19 +116,19 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
         .unique("table_id", keep="first", maintain_order=True)
     )
     columns = ("table_id", "document_id", "page", "title", "markdown", "cells", "bbox")
-    kept = tables.filter(is_named | is_step).select(columns).join(owners, on="table_id", maintain_order="left")
+    kept = tables.filter(has_flow_head | has_step).select(columns).join(owners, on="table_id", maintain_order="left")
     return kept.sort("document_id", "table_id")
 
 
 def read_tables(
-    tables: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines, *, owners: Owners
+    tables: pl.DataFrame, anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the tables of one document.
 
     Args:
         tables: Its tables, from `select_tables`.
         anchors: Headings that own them.
-        papers: Rows of `documents` by document_id.
+        documents_by_id: Rows of `documents` by document_id.
         known: Lines of all documents.
         owners: What the tables below each heading are about.
 
@@ -144,7 +145,7 @@ def read_tables(
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         scope = scopes.get(row["anchor_id"], "")
         about, _, own = find_subject(
-            row, papers[row["document_id"]], row["heading"] or "", known, scope=scope, schedules={}
+            row, documents_by_id[row["document_id"]], row["heading"] or "", known, scope=scope, schedules={}
         )
         if last is None or not _continues(row, last):
             item = _Item(_find_form(row))
@@ -173,7 +174,7 @@ def _find_form(row: Row) -> str:
 
 def _continues(row: Row, last: Row) -> bool:
     """Decide whether a table continues the last one, with the box that was named there."""
-    title, last_title = (_CONTINUED.sub("", each["title"]) for each in (row, last))
+    title, last_title = (_CONTINUED.sub("", table["title"]) for table in (row, last))
     if _find_form(row) != _find_form(last) or title not in ("", last_title):
         return False
     is_own = row["anchor_id"] == last["anchor_id"]
@@ -205,7 +206,7 @@ def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator
         if source is None or any(load_flows().table_bars.matches(words) for words in (path[-1], cell["text"])):
             continue
         stated = _quote(row, cell, rule_id="table_target")
-        for target in (each for each in find_places(_cut(cell["text"])) if each.forms):
+        for target in (place for place in find_places(_cut(cell["text"])) if place.forms):
             for start in _find_ends(source, about, known, path[-1]):
                 for end in _find_ends(target, about, known, path[-1], other_form=start.form):
                     yield make_row("flows_to", start, end, stated)
@@ -261,7 +262,7 @@ def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[di
 def _list_whole(text: str) -> list[Place]:
     """List the places of a cell; none where amounts are added, or where the form of one of them is not named."""
     places = find_places(text)
-    is_whole = all(each.forms for each in places) and not load_flows().table_sums.matches(text)
+    is_whole = all(place.forms for place in places) and not load_flows().table_sums.matches(text)
     return places if is_whole else []
 
 
@@ -281,10 +282,19 @@ def _read_steps(row: Row) -> Iterator[tuple[FlowStatement, Row, str]]:
     for cell in row["cells"]:
         if not _MOVES_ON.search(cell["text"]):
             continue
-        for each in read_clauses(cell["text"], under=""):
-            if each.source is not None and each.target is not None and each.source.forms and each.target.forms:
+        for statement in read_clauses(cell["text"], heading_kind=""):
+            if (
+                statement.source is not None
+                and statement.target is not None
+                and statement.source.forms
+                and statement.target.forms
+            ):
                 printed, at = _find_printed(row, "", cell["text"])
-                yield replace(each, start=at + each.start, end=at + each.end, rule_id="table_step"), cell, printed
+                yield (
+                    replace(statement, start=at + statement.start, end=at + statement.end, rule_id="table_step"),
+                    cell,
+                    printed,
+                )
 
 
 def _place_of(row: Row, cell: Row) -> dict[str, Any]:

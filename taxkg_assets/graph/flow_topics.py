@@ -31,7 +31,7 @@ def moves_topic(read: Clause, target: int, topic: frozenset[str] | None) -> bool
         True where all words that name the amount are in the heading; half of them suffice after `the` or `your`. Below
         a heading without words, `your dues` are the amount of the line.
     """
-    words = read.words.between(read.at, target) if read.verb == "move" else read.words.between(0, read.at)
+    words = read.words.between(read.verb_end, target) if read.verb == "move" else read.words.between(0, read.verb_end)
     found = (_OBJECT if read.verb == "move" else _SUBJECT).match(words.tags)
     if found is None:
         return False
@@ -53,7 +53,7 @@ def list_moved(read: Clause, target: int) -> frozenset[str]:
     Returns:
         The words; none for a clause that moves no amount.
     """
-    return _list_content(read.words.between(read.at, target)) if read.verb == "move" else frozenset()
+    return _list_content(read.words.between(read.verb_end, target)) if read.verb == "move" else frozenset()
 
 
 def _list_content(words: Words) -> frozenset[str]:
@@ -76,7 +76,7 @@ def names_topic(read: Clause, sources: list[Place], topic: frozenset[str] | None
     Returns:
         True where at least half of the words that name the amount are in the heading, or the heading has no words.
     """
-    if not sources or not all(each.forms for each in sources):
+    if not sources or not all(source.forms for source in sources):
         return False
     tags = read.words.tags
     subject = _IS_AMOUNT.match(tags) if read.verb in ("", "named") else None
@@ -96,6 +96,6 @@ def list_topic(words: str) -> frozenset[str] | None:
         words: Heading and label.
 
     Returns:
-        The words; none that every amount has, such as `total`. None for a heading that has no others, such as `Line 9`.
+        The words, without those that fit every amount, such as `total`. None if no word remains, as of `Line 9`.
     """
     return (_list_content(read_words(words)) or None) if words else frozenset()

@@ -58,8 +58,8 @@ class Words:
             end: One past the last character.
         """
         low, high = self.before(start), self.before(end)
-        starts = tuple(each - start for each in self.starts[low:high])
-        ends = tuple(each - start for each in self.ends[low:high])
+        starts = tuple(offset - start for offset in self.starts[low:high])
+        ends = tuple(offset - start for offset in self.ends[low:high])
         return Words(self.tags[low:high], self.lemmas[low:high], starts, ends)
 
 

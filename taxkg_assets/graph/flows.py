@@ -111,13 +111,13 @@ def _read_document(
     known: Lines,
 ) -> Iterator[dict[str, Any]]:
     """Read the statements of one document."""
-    papers = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    yield from _read_labels(lines, papers, known)
+    documents_by_id = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    yield from _read_labels(lines, documents_by_id, known)
     owners = read_owners(anchors)
-    yield from read_headings(anchors, papers, known, owners=owners)
-    yield from read_passages(passages, anchors, papers, known, owners=owners)
-    yield from read_tables(tables, anchors, papers, known, owners=owners)
-    yield from _read_formulas(formulas, lines, papers, known)
+    yield from read_headings(anchors, documents_by_id, known, owners=owners)
+    yield from read_passages(passages, anchors, documents_by_id, known, owners=owners)
+    yield from read_tables(tables, anchors, documents_by_id, known, owners=owners)
+    yield from _read_formulas(formulas, lines, documents_by_id, known)
 
 
 def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
@@ -133,8 +133,8 @@ def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[sch
     for end in ("source", "target"):
         own = flows.filter(pl.col(f"{end}_line").is_not_null())
         on = [f"{end}_document_id", f"{end}_part", f"{end}_key"]
-        lost = own.join(known, left_on=on, right_on=["document_id", "part", "key"], how="anti")
-        faults.append(lost.select(columns).with_columns(fault=pl.lit(f"{end} is no line")))
+        unmatched = own.join(known, left_on=on, right_on=["document_id", "part", "key"], how="anti")
+        faults.append(unmatched.select(columns).with_columns(fault=pl.lit(f"{end} is no line")))
     same = pl.all_horizontal(
         pl.col(f"source_{name}") == pl.col(f"target_{name}") for name in ("document_id", "part", "key", "column")
     )
@@ -145,9 +145,9 @@ def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[sch
     return pl.concat(faults).sort("flow_id", "fault")
 
 
-def _read_labels(lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
+def _read_labels(lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
     for line in lines.iter_rows(named=True):
-        about = About(line["form"], year_of(papers[line["document_id"]]), line["document_id"], line["part"])
+        about = About(line["form"], year_of(documents_by_id[line["document_id"]]), line["document_id"], line["part"])
         own = End(line["form"], line["key"], line["part"], "", line)
         stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
         for statement in read_label_statements(line["label"]):
@@ -155,12 +155,12 @@ def _read_labels(lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -
 
 
 def _read_formulas(
-    formulas: pl.DataFrame, lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines
+    formulas: pl.DataFrame, lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines
 ) -> Iterator[dict[str, Any]]:
     own = {(row["document_id"], row["part"], row["key"]): row for row in lines.iter_rows(named=True)}
     for row in formulas.filter(pl.col("operation") != "unparsed").iter_rows(named=True):
         line = own[row["document_id"], row["part"], row["key"]]
-        about = About(line["form"], year_of(papers[row["document_id"]]), row["document_id"], row["part"])
+        about = About(line["form"], year_of(documents_by_id[row["document_id"]]), row["document_id"], row["part"])
         target = End(line["form"], line["key"], line["part"], row["column"], line)
         for operand, part in zip(row["operands"], row["operand_parts"], strict=True):
             key, _, form = operand.partition(" (")

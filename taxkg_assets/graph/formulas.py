@@ -62,13 +62,13 @@ def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.Data
     operand_rows = operand_rows.filter(~pl.col("operands").str.contains("(", literal=True))
     operand_rows = operand_rows.select("document_id", "part", "key", "operand_parts", "operands")
     known = lines.select("document_id", operand_parts="part", operands="key").unique()
-    lost = operand_rows.join(known, on=["document_id", "operand_parts", "operands"], how="anti")
-    faults = [lost.with_columns(fault=pl.lit("no such line"))]
+    unmatched = operand_rows.join(known, on=["document_id", "operand_parts", "operands"], how="anti")
+    faults = [unmatched.with_columns(fault=pl.lit("no such line"))]
     for (document_id,), rows in operand_rows.group_by("document_id", maintain_order=True):
         sources: dict[Place, set[Place]] = defaultdict(set)
         for part, key, of_part, operand in rows.drop("document_id").iter_rows():
             sources[part, key].add((of_part, operand))
-        cycle = _find_cycle({place: sorted(operands) for place, operands in sources.items()})
+        cycle = _find_cycle({line: sorted(operands) for line, operands in sources.items()})
         if cycle:
             ends = {"part": cycle[0][0], "key": cycle[0][1], "operand_parts": cycle[-1][0], "operands": cycle[-1][1]}
             faults.append(pl.DataFrame([{"document_id": document_id, **ends, "fault": "cycle"}]))
@@ -182,5 +182,5 @@ def _find_cycle(sources: Mapping[Place, Sequence[Place]]) -> list[Place]:
     try:
         TopologicalSorter(sources).prepare()
     except CycleError as error:
-        return [place for place in error.args[1] if place in sources]
+        return [line for line in error.args[1] if line in sources]
     return []

@@ -87,7 +87,7 @@ def find_parent_cycles(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
 
 
 def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find document nodes without a page or a rectangle.
+    """Find nodes that should have a page and a rectangle, but lack one.
 
     Args:
         nodes: Nodes of the graph.
@@ -264,7 +264,7 @@ def _find_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Of the nodes that are in documents, return the share connected to their document and to a node with a relation.
+    """Return the share of nodes in documents that are connected to their document and to a node with a relation.
 
     Args:
         nodes: Nodes of the graph.
@@ -278,7 +278,7 @@ def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> f
 
 
 def share_connected_across_documents(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Of the nodes that are in documents, return the share connected to a node outside their own document.
+    """Return the share of nodes in documents that are connected to a node outside their own document.
 
     Args:
         nodes: Nodes of the graph.

@@ -79,13 +79,13 @@ def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[sc
         fields: Fields that they were made from.
     """
     key = ["document_id", "part", "key"]
-    lost = fields.filter(pl.col("key") != "").join(lines, on=key, how="anti").select(key).unique()
+    unmatched = fields.filter(pl.col("key") != "").join(lines, on=key, how="anti").select(key).unique()
     lettered = lines.select("document_id", "part", key=pl.col("key").str.extract(r"^(line_\d+)[a-z]+$", 1)).unique()
-    lost = lost.join(lettered, on=key, how="anti")
+    unmatched = unmatched.join(lettered, on=key, how="anti")
     doubled = lines.filter(pl.struct("document_id", "canonical_id").is_duplicated()).select(key)
     return pl.concat(
         [
-            lost.with_columns(fault=pl.lit("field without a line")),
+            unmatched.with_columns(fault=pl.lit("field without a line")),
             doubled.with_columns(fault=pl.lit("identity of another line of the revision")),
         ]
     ).sort(*key, "fault")

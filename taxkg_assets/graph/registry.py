@@ -87,14 +87,14 @@ def find_registry_faults(registry: dy.DataFrame[schemas.Registry], faces: dy.Dat
     unlabeled = joined.filter((pl.col("label") == "") & ~pl.col("is_unlabelled").fill_null(False))
     renamed = joined.filter(pl.col("face_label").is_not_null() & (pl.col("label") != pl.col("face_label")))
     invented = registry.join(faces, on=key, how="anti")
-    lost = faces.join(registry, on=key, how="anti")
+    unmatched = faces.join(registry, on=key, how="anti")
     return pl.concat(
         [
             repeated,
             unlabeled.select(*columns, fault=pl.lit("label missing although the face prints one")),
             renamed.select(*columns, fault=pl.lit("label differs from the face")),
             invented.select(*columns, fault=pl.lit("no such box on the face")),
-            lost.select(*columns, fault=pl.lit("box of the face not registered")),
+            unmatched.select(*columns, fault=pl.lit("box of the face not registered")),
         ]
     ).sort("document_id", "box_key", "fault")
 

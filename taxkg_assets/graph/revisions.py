@@ -28,7 +28,7 @@ from taxkg_assets.graph.passages import (
     Passage,
     build_comparable_documents,
 )
-from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
+from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, classify_nature, find_changes, masked
 from taxkg_assets.records import DocumentRecord, PlacedBoxRecord, RevisionRecord, copy_place, iter_records
 from taxkg_assets.rules.models.revisions import load_revisions
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
@@ -171,7 +171,7 @@ def _nature_of_passage(passage: Passage) -> str:
 
     A heading or a row without anything that systems store is structure; so is a field or a line, whatever its label.
     """
-    nature = name_nature(passage.text[passage.skipped :], "")
+    nature = classify_nature(passage.text[passage.skipped :], "")
     if _subject(passage) in ("section", "row", "text") and nature in ("amounts", "dates"):
         return nature
     return nature if _subject(passage) == "text" else "structure"
@@ -191,7 +191,7 @@ def _is_gone(passage: Passage, *, own: ComparableDocument, other: ComparableDocu
 def _is_printed(words: Sequence[str], *, own: ComparableDocument, other: ComparableDocument, is_copied: bool) -> bool:
     """Return whether the other document prints a run of words at least as often; once is enough for a form's copies."""
     run = f" {' '.join(words)} "
-    counts = [(mine.count(run), theirs.count(run)) for mine, theirs in zip(own.streams, other.streams, strict=True)]
+    counts = [(stream.count(run), theirs.count(run)) for stream, theirs in zip(own.streams, other.streams, strict=True)]
     return any(theirs and (is_copied or theirs >= mine) for mine, theirs in counts)
 
 

@@ -234,13 +234,16 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
 
 
 def find_parents(
-    passages: pl.DataFrame, papers: Mapping[str, Mapping[str, Any]], anchors: pl.DataFrame, scopes: Mapping[str, str]
+    passages: pl.DataFrame,
+    documents_by_id: Mapping[str, Mapping[str, Any]],
+    anchors: pl.DataFrame,
+    scopes: Mapping[str, str],
 ) -> dict[str, dict[str, str]]:
     """Find the parent form of each schedule that a document names both with and without it.
 
     Args:
         passages: Rows of `sections`.
-        papers: Rows of `documents` by document_id.
+        documents_by_id: Rows of `documents` by document_id.
         anchors: Headings.
         scopes: What `find_scopes` returns for them; a booklet explains the lines of its own form's schedules.
 
@@ -249,7 +252,7 @@ def find_parents(
     """
     named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for document, anchor in anchors.select("document_id", "anchor_id").iter_rows():
-        scope, form = scopes.get(anchor, WORKSHEET), papers[document]["form"]
+        scope, form = scopes.get(anchor, WORKSHEET), documents_by_id[document]["form"]
         if scope != WORKSHEET and "(" not in scope and not form.startswith("Schedule"):
             named[document][scope].add(form)
     is_named = pl.col("text").str.contains(r"Schedule .{1,6} \(Form ")
@@ -260,7 +263,7 @@ def find_parents(
         document: {
             name: f"{name} (Form {form})"
             for name, forms in schedules.items()
-            if (form := papers[document]["form"]) in forms or (len(forms) == 1 and (form := min(forms)))
+            if (form := documents_by_id[document]["form"]) in forms or (len(forms) == 1 and (form := min(forms)))
         }
         for document, schedules in named.items()
     }

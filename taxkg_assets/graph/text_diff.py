@@ -268,10 +268,10 @@ def _nature_of_change(
         is_numeric = all(word[0].isdigit() for word in numbers) or rule.id == "edition"
         if is_numeric and len(numbers) <= len(("month", "year")) * 2 and rule.pattern.search(lead):
             return rule.id
-    return name_nature(*stretches, lead=lead)
+    return classify_nature(*stretches, lead=lead)
 
 
-def name_nature(before: str, after: str, *, lead: str = "") -> str:
+def classify_nature(before: str, after: str, *, lead: str = "") -> str:
     """Classify a change by its words: amounts, dates, references or wording, in this order.
 
     Args:

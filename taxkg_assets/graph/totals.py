@@ -27,13 +27,13 @@ def mark_totals(rows: Sequence[FormulaRecord]) -> None:
             by_document[row["document_id"]].setdefault((row["part"], row["key"]), row)
     for totals in by_document.values():
         users: dict[Place, list[Place]] = defaultdict(list)
-        for place, row in totals.items():
+        for total, row in totals.items():
             for operand in dict.fromkeys(_operands_of(row)):
-                users[operand].append(place)
-        for place, row in totals.items():
-            others = {other for operand in _operands_of(row) for other in users[operand] if other != place}
+                users[operand].append(total)
+        for total, row in totals.items():
+            others = {other for operand in _operands_of(row) for other in users[operand] if other != total}
             row["also_added_in"] = sorted({key for _, key in others})
-            row["repeated_lines"] = sorted(set(_find_repeated(place, totals, users)))
+            row["repeated_lines"] = sorted(set(_find_repeated(total, totals, users)))
 
 
 def _find_repeated(

@@ -146,7 +146,7 @@ class Budget:
                 self.spent.failures[failure] = self.spent.failures.get(failure, 0) + 1
 
     def _refuse_excess(self, request: Request, *, tokens: int, usd: float, is_priced: bool) -> None:
-        kept = "Calls made so far are kept: raise the limit and run again to resume."
+        kept = "Calls made so far are kept. Raise the limit, and run again to resume."
         spent_tokens, spent_usd = self._ledger() if self._tokens or self._usd else (0, 0.0)
         if self._tokens and spent_tokens + self._reserved_tokens + tokens > self._tokens:
             raise BudgetError(
@@ -154,10 +154,12 @@ class Budget:
             )
         if self._usd and not is_priced:
             raise BudgetError(
-                f"{request.task}: a dollar budget is set, but the price of {request.model} is not known: "
-                "add it to the file in TAXKG_LLM_PRICES (0 for a server of your own)."
+                f"{request.task}: a budget in dollars is set, but the price of {request.model} is unknown. "
+                "Add the price to the file in TAXKG_LLM_PRICES (0 for a server of your own)."
             )
         if self._usd and spent_usd + self._reserved_usd + usd > self._usd:
             raise BudgetError(f"{request.task}: the budget of ${self._usd:g} (TAXKG_LLM_BUDGET_USD) is used up. {kept}")
         if self._seconds and self._clock() - self._begun > self._seconds:
-            raise BudgetError(f"{request.task}: {self._seconds:g} s (TAXKG_LLM_BUDGET_SECONDS) are used up. {kept}")
+            raise BudgetError(
+                f"{request.task}: the time limit of {self._seconds:g} s (TAXKG_LLM_BUDGET_SECONDS) is used up. {kept}"
+            )

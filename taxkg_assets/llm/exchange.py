@@ -36,7 +36,7 @@ class Request:
 
     @cached_property
     def call_id(self) -> str:
-        """Return the content hash, by which equal calls are made only once."""
+        """Return the hash of the content; a call with a recorded hash is not made again."""
         return find_call_id(
             task=self.task,
             prompt_hash=self.prompt_hash,
@@ -96,7 +96,7 @@ def count_tokens(returned: object, *, text: str) -> int:
     return estimate_tokens(text)
 
 
-def read_wait(header: str, *, now: datetime | None = None) -> float | None:
+def parse_retry_after(header: str, *, now: datetime | None = None) -> float | None:
     """Return the seconds that a `Retry-After` header asks to wait; None if it names no future time.
 
     Args:

@@ -103,7 +103,7 @@ class ModelProposer:
             ValueError: Two items share an id.
         """
         if len({item.item_id for item in items}) < len(items):
-            raise ValueError(f"{task.name}: two items share an id")
+            raise ValueError(f"{task.name}: two items have the same id")
         batches = batches_of(items, task.batch or self._call_policy.batch)
         outcomes = self._side_by_side(lambda batch: self._settle(task, batch), batches)
         judged = {key: row for outcome in outcomes for key, row in outcome.items()}

@@ -147,7 +147,7 @@ class Proposal(Strict):
     evidence: tuple[Evidence, ...]
 
     def is_claim(self) -> bool:
-        """Return whether the proposal states something about the text; only then must a quote support it."""
+        """Return whether the proposal states something about the text, so that a quote must support it."""
         return True
 
     def find_validation_error(self, item: Any) -> str:

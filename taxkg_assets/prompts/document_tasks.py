@@ -151,6 +151,7 @@ class MetadataProposal(Proposal):
         base = super().with_verified_evidence(check)
         if base is None:
             return None
+        # Building the dictionaries in reverse keeps the first of equal entities and tags.
         named = {(entity.kind, entity.name): entity for entity in reversed(self.entities)}
         located = [(entity, check.find(entity.evidence)) for entity in reversed(named.values())]
         kept = tuple(

@@ -30,10 +30,10 @@ def compile_search(pattern: re.Pattern[str]) -> Search:
     if pattern.flags & re.MULTILINE or not _may_be_anchored(pattern.pattern):
         return pattern.search
     parsed = parse_pattern(pattern.pattern, pattern.flags)
-    if _is_anchored(parsed, "AT_BEGINNING", place=0):
+    if _is_anchored(parsed, "AT_BEGINNING", ix=0):
         return pattern.match
     longest = int(parsed.getwidth()[1])
-    if longest > _FAR_BACK or not _is_anchored(parsed, "AT_END", place=-1):
+    if longest > _FAR_BACK or not _is_anchored(parsed, "AT_END", ix=-1):
         return pattern.search
 
     def search_end(text: str) -> re.Match[str] | None:
@@ -49,13 +49,13 @@ def _may_be_anchored(pattern: str) -> bool:
     return any(edge in named for edge in ("^", "$", r"\A", r"\Z"))
 
 
-def _is_anchored(items: Sequence[tuple[Any, Any]], edge: str, *, place: int) -> bool:
+def _is_anchored(items: Sequence[tuple[Any, Any]], edge: str, *, ix: int) -> bool:
     """Return whether every match begins (place 0) or ends (place -1) at an edge of the text."""
     if not len(items):
         return False
-    operation, argument = items[place]
+    operation, argument = items[ix]
     if str(operation) == "BRANCH":
-        return all(_is_anchored(branch, edge, place=place) for branch in argument[1])
+        return all(_is_anchored(branch, edge, ix=ix) for branch in argument[1])
     if str(operation) == "SUBPATTERN":
-        return not argument[1] & re.MULTILINE and _is_anchored(argument[-1], edge, place=place)
+        return not argument[1] & re.MULTILINE and _is_anchored(argument[-1], edge, ix=ix)
     return str(operation) == "AT" and str(argument) == edge

@@ -11,7 +11,7 @@ from taxkg_assets.rules.models.confidence import load_confidence
 def read_confidence(group: str, kind: str) -> float:
     """Return the measured accuracy of one kind of decision, with Laplace smoothing.
 
-    A kind with fewer than `seldom` checked decisions has the accuracy of all such kinds in its group.
+    Kinds with few checked decisions (fewer than `seldom`) are pooled by group.
 
     Args:
         group: List of kinds in rules/confidence.yaml, such as `reference_cues`.

@@ -23,7 +23,7 @@ _NEVER = r"[^\s\S]"
 """Pattern of a rule that is off, for the engines of Python and of polars."""
 _NEEDED = frozenset({"id", "pattern", "examples", "source"})
 """Keys of every rule."""
-_FIELDS = tuple(each.name for each in fields(Rule))
+_FIELDS = tuple(field.name for field in fields(Rule))
 _Rule = TypeVar("_Rule", bound=Rule, covariant=True)
 
 
@@ -68,7 +68,8 @@ class RuleList(Generic[_Rule]):
         for rule_id, name in cls.declared.items():
             if hasattr(RuleList, name):
                 raise TypeError(
-                    f"{cls.__name__}.{name}: this rule id is an attribute of every rule list. Choose another id."
+                    f"{cls.__name__}.{name}: this rule id is reserved, because every rule list has an "
+                    "attribute of this name. Choose another id."
                 )
             setattr(cls, name, _NamedRule(rule_id, name))
 

@@ -140,11 +140,11 @@ def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
     exempt = {name for row in policy.exempt for name in row.lists}
     return frozenset(
         (group, rule)
-        for (own, group, rule), support in load_support().items()
-        if own == family
-        and f"{own}.{group}" not in exempt
+        for (counted_family, group, rule), support in load_support().items()
+        if counted_family == family
+        and f"{family}.{group}" not in exempt
         and policy.is_below(support)
-        and gains.get((own, group, rule), 0.0) <= 0.0
+        and gains.get((family, group, rule), 0.0) <= 0.0
     )
 
 

@@ -198,12 +198,24 @@ def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
         **{name: getattr(row, name) for name in names},
         formula=write_formula(row.formula),
         comes_from=[
-            _flow(own, form=own.source_form, part=own.source_part, key=own.source_key, document=own.source_document_id)
-            for own in row.flows_in
+            _flow(
+                flow,
+                form=flow.source_form,
+                part=flow.source_part,
+                key=flow.source_key,
+                document=flow.source_document_id,
+            )
+            for flow in row.flows_in
         ],
         goes_to=[
-            _flow(own, form=own.target_form, part=own.target_part, key=own.target_key, document=own.target_document_id)
-            for own in row.flows_out
+            _flow(
+                flow,
+                form=flow.target_form,
+                part=flow.target_part,
+                key=flow.target_key,
+                document=flow.target_document_id,
+            )
+            for flow in row.flows_out
         ],
         texts=_instructions(row.explanations),
         rectangle=_corners(row.bbox) if row.bbox else [],
@@ -344,14 +356,14 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
         revision: Revision, its year, or document; may be empty.
 
     Raises:
-        FilterError: There is no such revision. Returning another year's box instead would mislead. What documents state
-            about a line of an absent form names its document each time, so it is of every revision.
+        FilterError: No row is of this revision; another revision would mislead. A line of a form that the library does
+            not contain has no revision of its own and matches any.
     """
     for row in rows:
         if not row.document_id or row.document_id == revision or row.revision.startswith(revision):
             return row
     raise FilterError(
-        f"{rows[0].form} has no revision {revision!r} with this field. Revisions: {list_names(_revisions(rows))}."
+        f"No revision {revision!r} of {rows[0].form} has this field. Revisions with it: {list_names(_revisions(rows))}."
     )
 
 

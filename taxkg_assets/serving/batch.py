@@ -38,7 +38,9 @@ def read_queries(path: Path) -> list[tuple[str, str]]:
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as broken:
-        raise BatchError(f"{path} is not UTF-8 ({broken.reason}): save it as UTF-8 and run it again.") from broken
+        raise BatchError(
+            f"{path} is not UTF-8 ({broken.reason}). Save it as UTF-8, and run the command again."
+        ) from broken
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -47,7 +49,8 @@ def read_queries(path: Path) -> list[tuple[str, str]]:
             rows.append((str(row["id"]), str(row["query"])))
         except (json.JSONDecodeError, KeyError, TypeError) as broken:
             raise BatchError(
-                f'{path}, line {number}: not a JSON object with "id" and "query". Correct the line and run it again.'
+                f'{path}, line {number}: not a JSON object with "id" and "query". Correct the line, and run '
+                "the command again."
             ) from broken
     return rows
 

@@ -39,13 +39,13 @@ def find_box(released: Released, form: str, key: str) -> list[BoxRow]:
     """
     registry = released.table("registry")
     wanted = _bare(form)
-    mine = registry.filter(pl.col("form").map_elements(lambda own: _bare(own) == wanted, return_dtype=pl.Boolean))
-    if mine.is_empty():
+    boxes = registry.filter(pl.col("form").map_elements(lambda name: _bare(name) == wanted, return_dtype=pl.Boolean))
+    if boxes.is_empty():
         known = list_names(registry["form"].unique().sort(), wanted=form)
         raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {known}.")
-    rows = match_key(mine, re.sub(r"^box[\s_]*", "", key.strip().lower()))
+    rows = match_key(boxes, re.sub(r"^box[\s_]*", "", key.strip().lower()))
     if rows.is_empty():
-        keys = ", ".join(k.removeprefix("box_") for k in mine["box_key"].unique(maintain_order=True))
+        keys = ", ".join(k.removeprefix("box_") for k in boxes["box_key"].unique(maintain_order=True))
         raise BoxNotFoundError(f"Form {form} has no box {key!r}. Boxes: {keys}.")
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
 
@@ -91,7 +91,7 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[BoxRow]:
         if len(words) == 2:
             return find_box(released, *words)
         known = list_names(registry["form"].unique().sort(), wanted=name)
-        raise BoxNotFoundError(f"The release has no box named {name!r}. Forms with boxes: {known}.")
+        raise BoxNotFoundError(f"The release has no box {name!r}. Forms with boxes: {known}.")
     number = words[-1].lower()
     if len(words) == 2 and set(rows["box_key"]) == {f"box_{number}"} and rows["form"].n_unique() == 1:
         rows = Registry.cast(match_key(registry.filter(pl.col("form") == rows["form"][0]), number))

@@ -13,7 +13,7 @@ import dagster as dg
 
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.home.arithmetic import TORCH, wants_gpu
+from taxkg_assets.defs.home.arithmetic import TORCH, uses_gpu
 from taxkg_assets.defs.home.proposers import prune_journal
 from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
@@ -81,7 +81,7 @@ class BuildResult:
 def _check_machine(home: Home) -> None:
     """Report a GPU or a cluster that is named and missing before any document is read."""
     if home.settings.model_runtime == TORCH:
-        wants_gpu(home)
+        uses_gpu(home)
     open_engine(home.settings)
 
 
@@ -121,8 +121,8 @@ def build(
             raise SelectionError(f"No asset named {', '.join(unknown)}. Assets: {', '.join(PIPELINE)}.")
         if missing := sorted(name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)):
             raise SelectionError(
-                f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.uri}. "
-                "Run `taxkg build` first, or select those too."
+                f"{', '.join(select)} cannot be built alone: {store.uri} does not have {', '.join(missing)} yet. "
+                "Run `taxkg build` first, or select these tables as well."
             )
         given = Home(home=str(store.home))
         _check_machine(given)
@@ -133,7 +133,13 @@ def build(
         if not manifest.files:
             looked = ", ".join(manifest.roots)
             raise MissingSourceError(
-                " ".join([f"No .pdf or .txt document in {looked}: add one, or name another --corpus.", *skipped])
+                " ".join(
+                    [
+                        f"There is no .pdf or .txt document in {looked}. Add one, or give another folder "
+                        "with --corpus.",
+                        *skipped,
+                    ]
+                )
             )
         if retry:
             clear_quarantine(store)
@@ -161,7 +167,7 @@ def build(
 def _list_skipped(home: Home, roots: Sequence[Path], *, recorded: Sequence[str]) -> list[str]:
     """Return what the scanned sources contain that is not read; the bundled samples are left out."""
     scanned = [root.resolve() for root in roots] or existing_roots([*recorded, str(inbox_of(home.settings))])
-    return [said for root in scanned if root != SAMPLES and (said := describe_skipped(root, roots=recorded))]
+    return [message for root in scanned if root != SAMPLES and (message := describe_skipped(root, roots=recorded))]
 
 
 def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
@@ -216,7 +222,7 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
 
 def made_with(select: Sequence[str]) -> set[str]:
     """Extend tables by those that the same Dagster steps produce."""
-    read = {one.name for one in READ_TABLES}
+    read = {spec.name for spec in READ_TABLES}
     return set(select) | (read if read & set(select) else set())
 
 
@@ -294,9 +300,9 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
             result.step_seconds[event.step_key] = event.step_success_data.duration_ms / 1000
         if event.is_step_failure and event.step_key:
             error = event.step_failure_data.error
-            said = describe_error(error) if error is not None else ""
-            if said and "DagsterAssetCheckFailedError" not in said:
-                result.errors.append(f"{event.step_key}: {said}")
+            message = describe_error(error) if error is not None else ""
+            if message and "DagsterAssetCheckFailedError" not in message:
+                result.errors.append(f"{event.step_key}: {message}")
 
 
 def _figure(value: dg.MetadataValue) -> Any:

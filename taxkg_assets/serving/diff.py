@@ -97,15 +97,19 @@ def resolve_revision_pair(
     products = _find_products(documents, name)
     found = []
     for product in products:
-        mine = documents.filter(pl.col("irs_name") == product)
+        documents_of_product = documents.filter(pl.col("irs_name") == product)
         if not older:
-            pairs = find_consecutive(mine)
-            two = [_by_id(mine, document_id) for document_id in pairs[-1]] if pairs else []
+            pairs = find_consecutive(documents_of_product)
+            two = [_by_id(documents_of_product, document_id) for document_id in pairs[-1]] if pairs else []
         else:
-            two = [row for wanted in (older, newer) if (row := _find_revision(mine, wanted)) is not None]
+            two = [
+                row for wanted in (older, newer) if (row := _find_revision(documents_of_product, wanted)) is not None
+            ]
             if len({row["document_id"] for row in two}) == 1:
                 # One document is a build of the other's revision: a name then means the file of that name.
-                two = [row for wanted in (older, newer) if (row := _find_named(mine, wanted)) is not None]
+                two = [
+                    row for wanted in (older, newer) if (row := _find_named(documents_of_product, wanted)) is not None
+                ]
         if len(two) == 2:
             found.append((two[0], two[1]))
     if len(found) == 1:
@@ -116,13 +120,13 @@ def resolve_revision_pair(
             raise RevisionNotFoundError(f"{same}. Name two of these: {others}.")
         return before, after
     listed = "; ".join(f"{product}: {_revisions_of(documents, product)}" for product in products)
-    wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions"
+    wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions to compare"
     if found:
         raise RevisionNotFoundError(
             f"{name!r} matches several documents: {', '.join(products)}. Use one of these names."
         )
-    remedy = "" if older else " A comparison needs two: fetch another one, for example `taxkg fetch NAME --year YEAR`."
-    raise RevisionNotFoundError(f"{name!r} has no document {wanted}. Revisions: {listed}.{remedy}")
+    remedy = "" if older else " Fetch another revision, for example with `taxkg fetch NAME --year YEAR`."
+    raise RevisionNotFoundError(f"There is no document of {name!r} {wanted}. Revisions: {listed}.{remedy}")
 
 
 def _find_products(documents: pl.DataFrame, name: str) -> list[str]:

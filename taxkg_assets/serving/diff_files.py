@@ -74,8 +74,8 @@ def admit_files(
         frames = _read(Path(name), settings=settings)
         row = frames["documents"].row(0, named=True)
         if row["irs_name"] != product.strip().lower() and not _names_form(product, row["form"]):
-            found = f"is {row['irs_name']}" if row["irs_name"] else "has no form number that could be read"
-            raise RevisionNotFoundError(f"{name} {found}, so it cannot be compared with {product!r}.")
+            found = f"is {row['irs_name']}" if row["irs_name"] else "prints no form number"
+            raise RevisionNotFoundError(f"{name} cannot be compared with {product!r}: it {found}.")
         names.append(row["document_id"])
         read.append(frames)
     if not read:

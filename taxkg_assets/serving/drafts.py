@@ -103,7 +103,7 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
     """
     most = load_verification().limits.draft_bytes
     if len(data) > most:
-        raise DraftError(f"{name} is larger than {most / 1e6:g} MB. Split it and check the parts.")
+        raise DraftError(f"{name} is larger than {most / 1e6:g} MB. Split it, and check each part.")
     if data.startswith(_PDF):
         return _read_pdf(data, name=name)
     encoding = "utf-16" if data.startswith(_WIDE) else "utf-8-sig"
@@ -130,7 +130,7 @@ def read_text(text: str, *, name: str) -> DraftFile:
     """
     controls = sum(letter < " " and letter not in "\t\n\r\f" for letter in text)
     if controls > _MOST_CONTROLS * len(text):
-        raise DraftError(f"{name} is a binary file: save it as UTF-8 text, Markdown or PDF.")
+        raise DraftError(f"{name} is a binary file. Save it as UTF-8 text, Markdown or PDF.")
     if not text.strip():
         raise DraftError(f"{name} contains no text.")
     text = _LONE_RETURN.sub("\n", text)
@@ -167,7 +167,7 @@ def _read_pdf(data: bytes, *, name: str) -> DraftFile:
         sections = pl.read_ipc(Path(job.folder) / "sections.arrow")
     rows = sections.sort("paragraph_ix").select("text", "pieces").rows()
     if not any(text.strip() for text, _ in rows):
-        raise DraftError(f"{name} contains no text: it may be a scan; add a text layer by OCR first.")
+        raise DraftError(f"{name} contains no text. If it is a scan, run OCR on it first.")
     starts, place = [], 0
     for text, _ in rows:
         starts.append(place)

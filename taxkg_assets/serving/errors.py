@@ -69,7 +69,7 @@ def is_one_of(error: BaseException, names: Collection[str]) -> bool:
     Returns:
         True for such a class or a subclass of it.
     """
-    return any(f"{own.__module__}.{own.__qualname__}" in names for own in type(error).__mro__)
+    return any(f"{base.__module__}.{base.__qualname__}" in names for base in type(error).__mro__)
 
 
 def explained(error: Exception) -> str | None:

@@ -55,7 +55,10 @@ def estimate_build(home: Home) -> list[TableEstimate]:
         if builder is None or "proposer" not in builder.resources:
             continue
         if missing := [n for n in builder.reads if not home.store.exists(n)]:
-            note = f"not built yet: {', '.join(missing)} (TAXKG_LLM_PROVIDER=rules taxkg build asks no model)"
+            note = (
+                f"not built yet: {', '.join(missing)} (`TAXKG_LLM_PROVIDER=rules taxkg build` builds them "
+                "without a model)"
+            )
             rows.append(TableEstimate(name, note=note))
             continue
         estimator = open_estimator(home)

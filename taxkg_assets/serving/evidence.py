@@ -94,7 +94,7 @@ def _find_node(released: Released, node_id: str) -> NodeDetail:
     """
     rows = released.table("nodes").filter(pl.col("node_id") == node_id).to_dicts()
     if not rows:
-        raise EvidenceNotFoundError(f"The release has no node {node_id!r}. Take `node_id` from a search result.")
+        raise EvidenceNotFoundError(f"The release has no node {node_id!r}. Use the `node_id` of a search result.")
     return NodeDetail(**rows[0])
 
 

@@ -70,8 +70,8 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
     named = {row["node_id"]: name_node(row) for row in iter_records(nodes, NodeRecord)}
     sentences = nodes.filter(pl.col("level") == "sentence", pl.col("parent_id") == node_id)["node_id"]
     is_below = pl.col("source_id").is_in(sentences.implode()) & (pl.col("created_by") != "structural")
-    said = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_below)
-    ordered = said.sort("relation", "source_id", "target_id", "start")
+    relations = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_below)
+    ordered = relations.sort("relation", "source_id", "target_id", "start")
     rows: list[NamedEdgeRecord] = [
         {**row, "source": named[row["source_id"]], "target": named[row["target_id"]]}
         for row in iter_records(ordered, EdgeRecord)
@@ -86,8 +86,8 @@ def _find_node(name: str, nodes: pl.DataFrame, *, released: Released) -> str:
     boxes = find_boxes(name, registry, documents=documents)
     if boxes.is_empty():
         raise NodeNotFoundError(
-            f"The release has no node and no box named {name!r}. Nodes are named as in the table `nodes`: by document "
-            "id, by `node_id` (`taxkg search --json` prints it), or `DOCUMENT#face-box_1a` for a box on a form."
+            f"The release has no node or box {name!r}. Give a form and a box (`1099-DIV 1a`), a document id, or a "
+            "`node_id` as `taxkg search --json` prints it."
         )
     forms = boxes["form"].unique().sort()
     if len(forms) > 1:
@@ -118,8 +118,8 @@ def show(found: Explained, *, out: Console) -> None:
         relation = row["relation"] + (" (negative)" if row["polarity"] == "negative" else "")
         out.print(f"  [green]{arrow} {relation}[/] {escape(other)} [dim]{row['confidence']:.2f}[/]", highlight=False)
         if row["evidence"]:
-            said = " ".join(row["evidence"].split())
-            out.print(f"      [dim]p. {row['page']}, {row['rule_id']}:[/] {escape(said)}", highlight=False)
+            evidence = " ".join(row["evidence"].split())
+            out.print(f"      [dim]p. {row['page']}, {row['rule_id']}:[/] {escape(evidence)}", highlight=False)
 
 
 def export_graph(released: Released, folder: Path) -> dict[str, int]:

@@ -40,7 +40,7 @@ def check_filters(
         int(r[:4]) for r in documents["revision"] if r[:4].isdigit()
     }
     if year is not None and year not in known_years:
-        raise FilterError(f"The release has no document of {year}. Years: {', '.join(map(str, sorted(known_years)))}.")
+        raise FilterError(f"The release has no document for {year}. Years: {', '.join(map(str, sorted(known_years)))}.")
     if form and not released.searcher.knows_form(form):
         known = list_names(documents["form"].unique().sort(), wanted=form)
         raise FilterError(f"The release has no document about {form!r}. Forms: {known}.")

@@ -66,14 +66,14 @@ def describe_document(released: Released, document: str) -> DocumentDetail:
     parents = dict(headings.select("node_id", "parent_id").iter_rows())
     outline = [
         Heading(
-            node_id=own["node_id"],
-            text=own["text"],
-            level=_depth(own["node_id"], parents),
-            page=own["page"],
-            key=own["anchor_key"],
+            node_id=heading["node_id"],
+            text=heading["text"],
+            level=_depth(heading["node_id"], parents),
+            page=heading["page"],
+            key=heading["anchor_key"],
         )
-        for own in headings.iter_rows(named=True)
-        if "#face-" not in own["node_id"]
+        for heading in headings.iter_rows(named=True)
+        if "#face-" not in heading["node_id"]
     ]
     documents = released.table("documents")
     same = documents.filter(pl.col("irs_name") == row["irs_name"], pl.col("irs_name") != "")
@@ -231,7 +231,7 @@ def _document(released: Released, document: str, *, page: int | None = None) -> 
         known = list_names(documents["document_id"], wanted=document)
         raise PageNotFoundError(f"The release has no document {document!r}. Documents: {known}.")
     if page is not None and not 1 <= page <= rows[0]["page_count"]:
-        raise PageNotFoundError(f"{document} has no page {page}: its pages are 1 to {rows[0]['page_count']}.")
+        raise PageNotFoundError(f"{document} has no page {page}. Its pages are 1 to {rows[0]['page_count']}.")
     return rows[0]
 
 

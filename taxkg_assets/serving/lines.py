@@ -69,12 +69,14 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
         if outside := find_outside_lines(released, absent):
             return [read_outside_line(released, choose_outside_line(outside))]
         raise LineNotFoundError(
-            f"The library does not contain {', '.join(name for name, _ in absent)}, and its documents explain no line "
-            f"{query!r}, nor state where its amount comes from or goes."
+            f"The library does not contain {', '.join(name for name, _ in absent)}, and no document in it explains "
+            f"{query!r}. Fetch the form and build, or ask about another line."
         )
     match = _KEY.match(rest)
-    mine = lines.filter(pl.col("form") == form)
-    keys = ", ".join(mine.sort("revision", "line_ix")["key"].str.replace("^[a-z]+_", "").unique(maintain_order=True))
+    form_lines = lines.filter(pl.col("form") == form)
+    keys = ", ".join(
+        form_lines.sort("revision", "line_ix")["key"].str.replace("^[a-z]+_", "").unique(maintain_order=True)
+    )
     if match is None or not match["key"]:
         raise LineNotFoundError(f"{form} has no line {query!r}. Lines: {keys}.")
     named = pl.col("key").str.replace("^[a-z]+_", "").str.to_lowercase() == match["key"].lower()
@@ -82,7 +84,7 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
         named &= pl.col("kind") == match["kind"].lower()
     if match["part"]:
         named &= pl.col("part").is_in(spell_part(match["part"]))
-    rows = mine.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
+    rows = form_lines.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
     if rows.is_empty():
         raise LineNotFoundError(f"{form} has no line {match['key']!r}. Lines: {keys}.")
     nodes = [node_of(row) for row in iter_records(rows, LineRecord)]
@@ -103,7 +105,7 @@ def choose_outside_line(lines: Sequence[OutsideLine]) -> OutsideLine:
     if len(lines) == 1:
         return lines[0]
     several = ", ".join(line.form for line in lines)
-    raise SeveralFormsError(f"Several forms have such a line: {several}. Name one of them.")
+    raise SeveralFormsError(f"Several forms have this line: {several}. Name one of them.")
 
 
 def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[LineRow]:
@@ -126,27 +128,31 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
     if not form:
         absent = ", ".join(name for name, _ in name_forms(released, query))
         raise LineNotFoundError(
-            f"The library does not contain {absent}, but its documents explain single lines: look one up with `taxkg "
-            "line FORM KEY`."
+            f"The library does not contain {absent}. Other documents explain some of its lines: look up one "
+            "with `taxkg line FORM KEY`."
         )
     rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
     if rest and (revision or not _REVISION.match(rest)):
-        raise LineNotFoundError(f"{rest!r} is not part of the name {form}. Choose a revision with `--revision`.")
+        raise LineNotFoundError(
+            f"{rest!r} does not belong to the name of the form {form}. To choose a revision, use `--revision`."
+        )
     revision = revision or rest
-    mine = lines.filter(pl.col("form") == form).join(
+    form_lines = lines.filter(pl.col("form") == form).join(
         released.table("documents").select("document_id", "is_draft"), on="document_id"
     )
-    editions = mine.select("revision", "document_id", "is_draft").unique().sort("is_draft", "revision", "document_id")
+    editions = (
+        form_lines.select("revision", "document_id", "is_draft").unique().sort("is_draft", "revision", "document_id")
+    )
     if revision:
         is_year = pl.col("revision").str.starts_with(f"{revision}-") & (len(revision) == _YEAR)
         is_named = (pl.col("revision") == revision) | (pl.col("document_id") == revision)
         editions = editions.filter(is_named | is_year)
     if editions.is_empty():
-        known = ", ".join(mine["revision"].unique().sort())
+        known = ", ".join(form_lines["revision"].unique().sort())
         raise LineNotFoundError(f"{form} has no revision {revision!r}. Revisions: {known}.")
     final = editions.filter(~pl.col("is_draft"))
     document = (final if final.height else editions)["document_id"][-1]
-    return _read_lines(mine.filter(pl.col("document_id") == document).drop("is_draft").sort("line_ix"), released)
+    return _read_lines(form_lines.filter(pl.col("document_id") == document).drop("is_draft").sort("line_ix"), released)
 
 
 def list_fields(rows: Sequence[LineRow]) -> pl.DataFrame:

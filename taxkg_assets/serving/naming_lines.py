@@ -21,14 +21,14 @@ _COLUMNS = ("document_id", "form", "revision", "part", "key", "label")
 
 
 def find_naming_lines(released: Released, traced: Trace) -> list[NamingLine]:
-    """Find the lines of other forms that name the form of a trace, whose amount reaches no other form.
+    """Find the lines of other forms that refer to the traced form, for an amount that reaches no other form.
 
     Args:
         released: The release to read.
         traced: A trace.
 
     Returns:
-        Lines of the revision of each form that is nearest to that of the trace, in printed order.
+        Lines in printed order; of each form, those of the revision nearest to the traced one.
     """
     documents = released.table("documents").select("document_id", "is_draft")
     lines = released.table("lines").filter(pl.col("form") != traced.form).join(documents, on="document_id")

@@ -69,7 +69,7 @@ def name_forms(released: Released, query: str) -> list[tuple[str, str]]:
 
 
 def find_outside_lines(released: Released, named: Sequence[tuple[str, str]]) -> list[OutsideLine]:
-    """Find the lines that no form of the library prints among those that documents explain or state.
+    """Find lines that documents explain or state, but whose form is not in the library.
 
     Args:
         released: The release to read.
@@ -125,7 +125,7 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
         The line without document, revision, label and fields.
     """
     explained = read_explanations(
-        {"": [(name, "same_field") for own in line.headings.values() for name in own]}, released
+        {"": [(name, "same_field") for heading in line.headings.values() for name in heading]}, released
     )
     return LineRow(
         document_id="",

@@ -43,11 +43,11 @@ CODES = {
 """Code of each status; it does not change between versions."""
 
 MEANINGS = {
-    401: "The server has a key and the request does not.",
+    401: "The server requires a key, and the request has none or a wrong one.",
     403: "The request comes from a web page of another origin.",
     408: "The body did not arrive in time.",
     413: "The body is too long.",
-    421: "The server does not answer to this host name.",
+    421: "The host name is not in TAXKG_API_HOSTS.",
     422: "A parameter is missing or outside its limits.",
     503: "Too many requests are waiting, or the home cannot be read now.",
 }
@@ -92,15 +92,15 @@ def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
             continue
         place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
         sentences.append(_describe(place or "the body", str(error["msg"])))
-    said = "; ".join(sentences) + "."
-    return said[0].upper() + said[1:] if said.startswith("the body") else said
+    message = "; ".join(sentences) + "."
+    return message[0].upper() + message[1:] if message.startswith("the body") else message
 
 
-def _describe(place: str, said: str) -> str:
+def _describe(place: str, message: str) -> str:
     for pattern, words in PLAIN:
-        if found := re.fullmatch(pattern, said):
+        if found := re.fullmatch(pattern, message):
             return f"{place} {found.expand(words)}".replace("{greater}", "least").replace("{less}", "most")
-    return f"{place}: {said.removeprefix('Value error, ')}"
+    return f"{place}: {message.removeprefix('Value error, ')}"
 
 
 def describe_unknown(error: StarletteHTTPException, *, method: str, path: str) -> str:
@@ -115,10 +115,10 @@ def describe_unknown(error: StarletteHTTPException, *, method: str, path: str) -
         One sentence.
     """
     if error.detail == "Not Found":
-        return f"There is no {path}. The calls are described at /docs and in /openapi.json."
+        return f"The path {path} does not exist. See /docs or /openapi.json for all calls."
     if error.detail == "Method Not Allowed":
         allowed = (error.headers or {}).get("Allow", "")
-        return f"{path} does not take {method}" + (f": use {allowed}." if allowed else ". See /docs.")
+        return f"{path} does not accept {method}" + (f": use {allowed}." if allowed else ". See /docs.")
     return str(error.detail)
 
 

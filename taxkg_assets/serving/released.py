@@ -193,16 +193,17 @@ class Released:
         if exported is not None:
             return exported
         _log.warning(
-            "The encoder has no export, so PyTorch encodes questions, which takes seconds to load: %s",
+            "Questions are encoded with PyTorch, which takes seconds to load, because the encoder has no "
+            "ONNX export: %s",
             why_not_exported(self.store, hashed),
         )
         encoder = open_encoder_by_hash(home, hashed)
         if encoder is None:
             own = open_encoder(home)
             raise NotReleasedError(
-                f"The release was made with the encoder {self.row['model_name']} ({hashed}), but the settings here "
-                f"choose {own.model_name} ({own.model_hash}). To keep the release, set TAXKG_MODEL and "
-                "TAXKG_MODEL_RUNTIME back; to use the other encoder, run `taxkg build`."
+                f"The release was built with the encoder {self.row['model_name']} ({hashed}), but TAXKG_MODEL and "
+                f"TAXKG_MODEL_RUNTIME now select {own.model_name} ({own.model_hash}). Restore these settings to keep "
+                "the release, or run `taxkg build` to use the other encoder."
             )
         return encoder
 

@@ -166,7 +166,7 @@ def print_statuses(
         )
     out.print(shown)
     if any(row.is_trained and row.state == "missing" for row in tables):
-        out.print("`taxkg train` builds the missing tables of training; answers need none of them.", highlight=False)
+        out.print("The missing tables are used only for training; `taxkg train` builds them.", highlight=False)
     print_quarantine(refused, out=out)
 
 
@@ -356,7 +356,7 @@ def print_models(rows: Sequence[TrainedRecord], *, out: Console) -> None:
         out.print(shown)
     else:
         out.print(
-            "No model was trained: there are too few training pairs, or no form family is left to measure on. Build "
-            "documents of more forms, then run `taxkg train` again.",
+            "No model was trained: there are too few training pairs, or too few form families to measure the model on. "
+            "Add documents of more forms with `taxkg build`, then run `taxkg train` again.",
             highlight=False,
         )

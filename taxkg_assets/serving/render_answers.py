@@ -124,8 +124,8 @@ def print_forms(rows: Sequence[BoxRow], *, out: Console) -> None:
             row.revision if row.revision and counts[row.revision] == 1 else row.document_id for row in first_boxes[1:]
         ]
         if names:
-            said = f'Other revisions: {", ".join(names)}. `taxkg form "{form}" --revision {names[0]}` lists one.'
-            out.print(said, markup=False, highlight=False)
+            hint = f'Other revisions: {", ".join(names)}. `taxkg form "{form}" --revision {names[0]}` lists one.'
+            out.print(hint, markup=False, highlight=False)
 
 
 def print_cells(question: str, rows: Sequence[CellRow], *, out: Console) -> None:

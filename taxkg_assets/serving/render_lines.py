@@ -32,7 +32,9 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
             out.print(f"[bold]{escape(name)}[/]  {escape(row.label) or '[dim]no label[/]'}", highlight=False)
         else:
             name = f"{row.form} {part}{_key(row)}"
-            out.print(f"[bold]{escape(name)}[/]  the library does not contain the form, but states:", highlight=False)
+            out.print(
+                f"[bold]{escape(name)}[/]  the form is not in the library; other documents state:", highlight=False
+            )
         if row.section:
             out.print(f"  heading: {escape(row.section)}", highlight=False)
         if row.document_id:
@@ -185,14 +187,14 @@ def print_trace(traced: Trace, *, out: Console) -> None:
     """
     if not traced.document_id:
         is_stated = traced.into or traced.out_of
-        states = ", but its documents state where its amount comes from or goes:" if is_stated else "."
-        out.print(f"No form of the library prints {escape(name_line(traced))}{states}", highlight=False)
+        states = ", but other documents state where its amount comes from or goes:" if is_stated else "."
+        out.print(f"No form in the library has {escape(name_line(traced))}{states}", highlight=False)
     for title, end, steps in (("goes to", "target", traced.into), ("comes from", "source", traced.out_of)):
         tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
         _grow(tree, steps, end=end, is_any_year=not traced.document_id)
-        out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states it", highlight=False)
+        out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states this", highlight=False)
     if traced.named_by:
-        out.print(f"Lines that name {escape(traced.form)}, but no line of it:", highlight=False)
+        out.print(f"Lines that refer to {escape(traced.form)} without naming one of its lines:", highlight=False)
     for row in traced.named_by:
         part = f" Part {row.part}" if row.part else ""
         name = f"{row.form} ({row.revision}){part} {row.key.replace('_', ' ')}"

@@ -37,9 +37,9 @@ def _say_draft(finding: Finding) -> str:
 def _say_passage(finding: Finding) -> str:
     parts = [escape(finding.reason)]
     parts += [
-        f"[dim]{escape(own.stated or '–')} → {escape(own.found or 'not stated')}[/]"
-        for own in finding.compared
-        if not own.is_equal and own.kind not in ("polarity", "contrary")
+        f"[dim]{escape(value.stated or '–')} → {escape(value.found or 'not stated')}[/]"
+        for value in finding.compared
+        if not value.is_equal and value.kind not in ("polarity", "contrary")
     ]
     if finding.evidence is not None:
         own = finding.evidence

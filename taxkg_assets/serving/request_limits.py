@@ -123,10 +123,17 @@ class RequestLimits:
         netloc = headers.get("host", "")
         host = _hostname(netloc)
         if host not in self._hosts:
-            return _refused(421, f"This server does not answer to the host name {host!r}. Add it to TAXKG_API_HOSTS.")
+            return _refused(
+                421,
+                f"This server rejects requests to the host name {host!r}. To allow the name, add it to "
+                "TAXKG_API_HOSTS.",
+            )
         origin = headers.get("origin")
         if origin and origin not in self._origins and _netloc(origin) != netloc:
-            return _refused(403, f"Pages of {origin} may not call this server. Add the origin to TAXKG_API_ORIGINS.")
+            return _refused(
+                403,
+                f"Web pages of {origin} may not call this server. To allow them, add the origin to TAXKG_API_ORIGINS.",
+            )
         is_open = path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
         if self._key and not is_open and not self._is_known(headers):
             return _refused(401, "This server requires a key. Send it in the header X-API-Key, or as a bearer token.")

@@ -126,7 +126,7 @@ def find_page(store: Store, document_id: str, page: int) -> PageContent:
     """
     document = find_document(store, document_id)
     if not 1 <= page <= document["page_count"]:
-        raise PageNotFoundError(f"{document_id} has no page {page}: its pages are 1 to {document['page_count']}.")
+        raise PageNotFoundError(f"{document_id} has no page {page}. Its pages are 1 to {document['page_count']}.")
     here = (pl.col("document_id") == document_id) & (pl.col("page") == page)
     elements = list(iter_records(store.read("elements").filter(here).sort("element_ix"), ElementRecord))
     tables = list(iter_records(store.read("tables").filter(here), TableRecord))
@@ -168,22 +168,22 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
 def find_document(store: Store, document_id: str) -> DocumentRecord:
     """Return the row of a document; `PageNotFoundError` names similar ids."""
     if not store.exists("documents"):
-        raise PageNotFoundError(f"Nothing is built in {store.uri}. Run `taxkg build` first, or name another --home.")
+        raise PageNotFoundError(f"{store.uri} has no tables yet. Run `taxkg build` first, or give another --home.")
     documents = store.read("documents")
     rows = list(iter_records(documents.filter(pl.col("document_id") == document_id), DocumentRecord))
     if not rows:
         stem = document_id.lower().removesuffix(".pdf").removesuffix(".txt")
         known = list_names(documents["document_id"], wanted=stem)
-        raise PageNotFoundError(f"No document {document_id!r} in {store.uri}. Documents: {known}.")
+        raise PageNotFoundError(f"{store.uri} has no document {document_id!r}. Documents: {known}.")
     return rows[0]
 
 
 def _owners(store: Store, document_id: str, elements: Sequence[ElementRecord]) -> dict[str, str]:
     """Return the heading that owns each element; an element is owned as the paragraph that it is part of."""
-    mine = pl.col("document_id") == document_id
-    headings = dict(store.read("anchors").filter(mine).select("anchor_id", "heading").iter_rows())
+    of_document = pl.col("document_id") == document_id
+    headings = dict(store.read("anchors").filter(of_document).select("anchor_id", "heading").iter_rows())
     owned: dict[str, str] = {}
-    for row in store.read("sections").filter(mine).iter_rows(named=True):
+    for row in store.read("sections").filter(of_document).iter_rows(named=True):
         heading = headings.get(row["anchor_id"], UNOWNED)
         for element_id in row["element_ids"]:
             owned[element_id] = heading

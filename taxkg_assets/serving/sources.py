@@ -67,13 +67,15 @@ def drop(home: str, source: Path) -> list[str]:
             listed = ", ".join(manifest.roots) or "none"
             raise MissingSourceError(f"{source} is not a recorded source of {store.home}. Sources: {listed}.")
         if named == str(inbox_of(Home(home=home).settings)):
-            raise SourceError(f"{named} is the inbox, which is always a source. Remove the files from it instead.")
+            raise SourceError(
+                f"{named} cannot be removed: the inbox is always a source. Delete the files in it instead."
+            )
         others = {root: find_source_files(root) for root in existing_roots(manifest.roots) if str(root) != named}
         dropped = drop_source(manifest, named, others=others)
         if not dropped.files:
             raise SourceError(
-                f"{named} is the only source with documents. Record another one first with `taxkg build --corpus`, "
-                "or delete the home."
+                f"{named} cannot be removed: it is the only source with documents. Record another one first with "
+                "`taxkg build --corpus`, or delete the home."
             )
         store.write_manifest(dropped)
     return sorted(manifest.files.keys() - dropped.files.keys())

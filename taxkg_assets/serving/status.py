@@ -98,10 +98,10 @@ def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
     rows: list[TableStatus] = []
     for name, state in states.items():
         word = "missing" if state is None else "stale" if name in stale else "current"
-        mine = {g.split(":", 1)[1]: why for g, why in faults.items() if g.startswith(f"{name}:")}
+        table_faults = {g.split(":", 1)[1]: why for g, why in faults.items() if g.startswith(f"{name}:")}
         count = None if state is None else store.count(name)
         version = None if state is None else state.version
-        failing = {} if state is None else mine
+        failing = {} if state is None else table_faults
         is_trained = name in PIPELINE.trained()
         rows.append(TableStatus(name, word, count, version, len(PIPELINE.gates(name)), failing, is_trained))
     return rows
@@ -149,17 +149,17 @@ def _documents_changed(home: Home) -> bool:
     version = reading_version(settings)
     seen: set[str] = set()
     documents = list(iter_records(home.store.read_or_empty("documents"), DocumentRecord))
-    looks = inspect_sources(home, files.keys(), files=files, known={row["document_id"]: row for row in documents})
+    statuses = inspect_sources(home, files.keys(), files=files, known={row["document_id"]: row for row in documents})
     for row in documents:
-        look = looks.get(row["document_id"])
-        if look is None:  # gone
+        status = statuses.get(row["document_id"])
+        if status is None:  # gone
             return True
-        is_same = look.sha256 == row["sha256"] and row["code_version"] == version
+        is_same = status.sha256 == row["sha256"] and row["code_version"] == version
         if is_same and row.get("tier") == tier_of(settings, row):
             seen.add(row["document_id"])
     for refused in iter_records(home.store.read_or_empty("quarantine"), QuarantineRecord):
-        look = looks.get(refused["document_id"])
-        if look is None or look.sha256 != refused["sha256"] or refused["code_version"] != version:
+        status = statuses.get(refused["document_id"])
+        if status is None or status.sha256 != refused["sha256"] or refused["code_version"] != version:
             return True  # gone, or no longer refused for that
         seen.add(refused["document_id"])
     return seen != set(files)

@@ -94,7 +94,7 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
         lines = find_lines(released, [query])
     except FormNotFoundError:
         raise LineNotFoundError(
-            f"The library has no form for {query!r}. Put the form and its instructions in a folder and run "
+            f"The library has no form for {query!r}. Put the form and its instructions into a folder, and run "
             "`taxkg build --corpus FOLDER`."
         ) from None
     except SeveralFormsError:
@@ -121,14 +121,12 @@ def _find_outside(flows: pl.DataFrame, query: str, released: Released) -> Trace 
         LineNotFoundError: Several forms, or several parts of the form, have such a line.
     """
     lines = find_outside_lines(released, name_forms(released, query))
-    ends = {own for end in ("source", "target") for own in flows.select(f"{end}_form", f"{end}_key").iter_rows()}
+    ends = {row for end in ("source", "target") for row in flows.select(f"{end}_form", f"{end}_key").iter_rows()}
     if not any((line.form, line.key) in ends for line in lines):
         return None
     line = choose_outside_line(lines)
     if len(line.parts) > 1 and not line.queried:
-        raise LineNotFoundError(
-            f"Several parts of {line.form} have such a line. Name the part: {', '.join(line.parts)}."
-        )
+        raise LineNotFoundError(f"Several parts of {line.form} have this line. Name the part: {', '.join(line.parts)}.")
     return Trace(
         document_id="", form=line.form, revision="", part=line.part, key=line.key, label="", into=[], out_of=[]
     )
@@ -185,7 +183,7 @@ def _choose_revision(lines: Sequence[LineRow], revision: str) -> Trace:
             same = {name: getattr(line, name) for name in ("document_id", "form", "revision", "part", "key", "label")}
             return Trace(**same, into=[], out_of=[])
     known = ", ".join(dict.fromkeys(line.revision for line in lines))
-    raise LineNotFoundError(f"{lines[0].form} has no revision {revision!r} with this line. Revisions: {known}.")
+    raise LineNotFoundError(f"No revision {revision!r} of {lines[0].form} has this line. Revisions with it: {known}.")
 
 
 def draw(traced: Trace) -> str:
@@ -279,17 +277,17 @@ def _follow(
     flows: dict[Node, FlowColumns] = {}
     rows = sorted(index.get(at, ()), key=lambda row: (not row["is_same_year"], row["document_id"] != at[0]))
     for row in rows if depth > 0 else ():
-        there = _node(row, end)
-        if not (there in seen and there == at):
-            flows.setdefault(there, row)
+        end_node = _node(row, end)
+        if not (end_node in seen and end_node == at):
+            flows.setdefault(end_node, row)
     ranks = {row[f"{end}_form"]: rank for rank, row in reversed([*enumerate(flows.values())])}
     steps = []
-    for there, row in sorted(flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _order(item[0]))):
+    for end_node, row in sorted(flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _order(item[0]))):
         further: list[TraceStep] = []
-        if there not in seen:
-            seen.add(there)
-            further = _follow(there, index, end, labels, depth - 1, seen)
-        steps.append(_step(row, end, label=labels.get(there, ""), further=further))
+        if end_node not in seen:
+            seen.add(end_node)
+            further = _follow(end_node, index, end, labels, depth - 1, seen)
+        steps.append(_step(row, end, label=labels.get(end_node, ""), further=further))
     return steps
 
 
@@ -300,10 +298,10 @@ def _leaves(start: Node, by_source: Mapping[Node, Sequence[FlowColumns]], form: 
         for row in by_source.get(ahead.pop(), ()):
             if row["target_form"] != form:
                 return True
-            there = _node(row, "target")
-            if there not in seen:
-                seen.add(there)
-                ahead.append(there)
+            end_node = _node(row, "target")
+            if end_node not in seen:
+                seen.add(end_node)
+                ahead.append(end_node)
     return False
 
 

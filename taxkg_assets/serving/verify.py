@@ -119,7 +119,7 @@ class Checker:
             return answered
         if claim.subject.forms and not found.is_known:
             named = ", ".join(claim.subject.forms)
-            return Decision(Verdict.not_found), f"The library holds no document of {named}."
+            return Decision(Verdict.not_found), f"The library has no document for {named}."
         if claim.subject.forms and not found.own:
             return self._abstain_for_year(claim, found)
         own = found.own or self._passages.search(claim)
@@ -150,12 +150,12 @@ class Checker:
         """No document of the year: nothing is decided, and the nearest revision that says so is shown."""
         rows = self._passages.compare(claim, found.others[:1])
         year = claim.subject.year
-        reason = f"The library holds no document of {', '.join(claim.subject.forms)} for {year}"
-        said = next((row for row in rows if supports(row)), None)
-        if said is None:
+        reason = f"The library has no document for {', '.join(claim.subject.forms)} and {year}"
+        supporting = next((row for row in rows if supports(row)), None)
+        if supporting is None:
             return Decision(Verdict.not_found, rows[0] if rows else None), f"{reason}."
-        revision = self._documents[said.passage.document_id]["revision"]
-        return Decision(Verdict.unclear, said), f"{reason}; the revision {revision} says so."
+        revision = self._documents[supporting.passage.document_id]["revision"]
+        return Decision(Verdict.unclear, supporting), f"{reason}; revision {revision} says the same."
 
     def _find_elsewhere(
         self, claim: Claim, own: Sequence[str], others: Sequence[str], decision: Decision
@@ -230,23 +230,27 @@ class Checker:
 
         best = max(matches, key=rank)
         if not found.own:
-            return Verdict.verbatim, "The library holds these words.", best
+            return Verdict.verbatim, "The library contains these words.", best
         own = [match for match in matches if match.document_id in found.own]
         if own:
-            return Verdict.verbatim, "The document that the draft names holds these words.", max(own, key=rank)
+            return Verdict.verbatim, "The document that the draft names contains these words.", max(own, key=rank)
         other = [match for match in matches if match.document_id in found.others]
         if other and claim.subject.year is None:
             return (
                 Verdict.verbatim,
-                "An earlier revision holds these words, the newest one does not.",
+                "An earlier revision contains these words, but the newest one does not.",
                 max(other, key=rank),
             )
         if other:
             place = max(other, key=rank)
             revision = self._documents[place.document_id]["revision"]
-            return Verdict.other_year, f"The revision {revision} holds these words, not the one named.", place
+            return (
+                Verdict.other_year,
+                f"Revision {revision} contains these words, but the one that the draft names does not.",
+                place,
+            )
         title = self._documents[best.document_id]["title"]
-        return Verdict.other_form, f"{title} holds these words, not the form that the draft names.", best
+        return Verdict.other_form, f"{title} contains these words, but the form that the draft names does not.", best
 
     def _report_missing(self, quotation: Quotation, draft: DraftFile) -> Finding:
         """Return the finding for a quotation that no document contains, with the most similar passage."""
@@ -263,7 +267,7 @@ class Checker:
             ComparedValue(kind="word", stated=stated, found=found, is_equal=False)
             for stated, found in (near[1] if is_likely and near is not None else ())
         ]
-        reason = "The library does not hold these words" + ("; the nearest passage differs." if is_likely else ".")
+        reason = "The library does not contain these words" + ("; the nearest passage differs." if is_likely else ".")
         return self._finding(
             draft,
             kind="quotation",

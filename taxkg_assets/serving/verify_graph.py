@@ -72,9 +72,9 @@ class GraphChecker:
             document_ids: Documents of its forms and year.
         """
         computations, transfers = self._read(claim)
-        answers = [self._compute(own, document_ids) for own in computations]
-        answers += [self._transfer(own, document_ids) for own in transfers]
-        known = [own for own in answers if own is not None]
+        answers = [self._compute(computation, document_ids) for computation in computations]
+        answers += [self._transfer(transfer, document_ids) for transfer in transfers]
+        known = [answer for answer in answers if answer is not None]
         for own in known:
             if not own.agrees:
                 differences = (own.difference,) if own.difference is not None else ()
@@ -96,35 +96,40 @@ class GraphChecker:
         form = claim.subject.forms[0] if claim.subject.forms else ""
         has_flows = self._released.holds("flows")
         transfers = find_transfers(claim.text, language=self._reader.language, form=form) if has_flows else []
-        operands = {key for own in computations for key in own.operands}
-        return computations, [own for own in transfers if own.source.key not in operands]
+        operands = {key for computation in computations for key in computation.operands}
+        return computations, [transfer for transfer in transfers if transfer.source.key not in operands]
 
     def _says_more(self, claim: Claim, known: Sequence[_Answer], computations: Sequence[Computation]) -> bool:
         """Return whether a claim has values or things that the graph leaves open."""
-        keys = frozenset[str]().union(*(own.keys for own in known))
+        keys = frozenset[str]().union(*(answer.keys for answer in known))
         language = self._reader.language
         if any(value.kind in ("line", "box") and value.figure not in keys for value in claim.keys):
             return True
         comparison = self._compare(claim, known[0])
-        has_rate = any(own.factor is not None for own in computations)
-        kinds = [*(own.kind for own in comparison.unmatched), *(own.kind for own in comparison.differences)]
+        has_rate = any(computation.factor is not None for computation in computations)
+        kinds = [
+            *(own.kind for own in comparison.unmatched),
+            *(difference.kind for difference in comparison.differences),
+        ]
         open_values = [kind for kind in kinds if kind not in _KEYS and not (has_rate and kind == "percent")]
         if open_values or comparison.is_excepted or self._has_other_case(claim, known):
             return True
         there: Words = frozenset()
-        for own in known:
-            wording, place = self._reader.words_of(own.passage)
+        for answer in known:
+            wording, place = self._reader.words_of(answer.passage)
             there |= wording.words | place
-            there |= find_words(" . ".join(own.labels), language=language)
-        there |= find_words(" . ".join((_FLOOR, *(own.text for own in computations))), language=language)
+            there |= find_words(" . ".join(answer.labels), language=language)
+        there |= find_words(
+            " . ".join((_FLOOR, *(computation.text for computation in computations))), language=language
+        )
         unsaid = [word for word in claim.nouns if word in claim.weights and not match_word(word, there)]
         return sum(claim.weights[word] for word in unsaid) > load_verification().thresholds.beyond_graph
 
     def _has_other_case(self, claim: Claim, known: Sequence[_Answer]) -> bool:
         """Return whether a claim holds in one case alone, apart from a floor of zero that the form prints."""
         floor = find_words(_FLOOR, language=self._reader.language)
-        has_floor = any(own.has_floor for own in known)
-        aside = [own for own in claim.wording.clauses if own.is_condition or own.is_exception]
+        has_floor = any(answer.has_floor for answer in known)
+        aside = [clause for clause in claim.wording.clauses if clause.is_condition or clause.is_exception]
         is_open = any(not (has_floor and own.words <= floor) for own in aside)
         is_floor = _ZERO.search(claim.text) is not None and not has_floor
         return (
@@ -151,9 +156,11 @@ class GraphChecker:
         keys = frozenset({claimed.key, *claimed.neighbors, *operands, *_name_ends(claimed)})
         is_printed = agrees(claimed, row, lines=lines)
         if is_printed and not claimed.is_negative:
-            reason = "The form computes the line so."
+            reason = "The form computes the line in this way."
         else:
-            how = "The form does compute the line so" if is_printed else "The form computes the line otherwise"
+            how = (
+                "The form does compute the line in this way" if is_printed else "The form computes the line differently"
+            )
             reason = f"{how}: {row['evidence'].rstrip('.')}."
         labels = self._read_labels(row["document_id"], [claimed.key, *row["operands"]])
         return _Answer(passage, is_printed != claimed.is_negative, reason, keys, labels, has_floor=bool(row["bound"]))
@@ -193,7 +200,7 @@ class GraphChecker:
         other = None if claimed.is_negative else find_other_flow(claimed, printed)
         if other is None or (passage := self._find_flow_passage(other[0])) is None:
             return None
-        reason = f"The form carries the amount otherwise: {_shorten(other[0]['evidence'])}."
+        reason = f"The form carries the amount to another place: {_shorten(other[0]['evidence'])}."
         return _Answer(passage, False, reason, keys, difference=other[1])
 
     def _read_flows(self, document_ids: Collection[str]) -> list[FlowRecord]:
@@ -227,7 +234,7 @@ class GraphChecker:
         self, document_id: str, words: str, *, keys: Collection[str], node_id: str | None = None
     ) -> Passage | None:
         """Find the passage that prints some words: the paragraph named, or the label of one of some lines."""
-        found = [own for own in self._passages.shortlist_of(document_id).passages if words in own.text]
+        found = [passage for passage in self._passages.shortlist_of(document_id).passages if words in passage.text]
         if node_id is not None:
             found = [own for own in found if own.node_id == node_id] or found
         return next((own for own in found if own.keys & set(keys)), found[0] if found else None)

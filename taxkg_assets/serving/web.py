@@ -91,7 +91,7 @@ def _file_response(request: Request, name: str, files: dict[str, bytes]) -> Resp
     """Return one file, or an empty 304 where the browser has the same bytes."""
     content = files.get(name)
     if content is None:
-        raise HTTPException(404, f"No file {name!r}.")
+        raise HTTPException(404, f"The explorer has no file {name!r}.")
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == etag:

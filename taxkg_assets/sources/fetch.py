@@ -99,18 +99,18 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
     rules = load_fetching()
     members = {str(family): list(found) for family, found in rules.families.items()}
     names = members.get(name.lower(), [name])
-    if wrong := [one for one in names if not one.isascii() or not one.replace("-", "").isalnum()]:
+    if wrong := [stem for stem in names if not stem.isascii() or not stem.replace("-", "").isalnum()]:
         raise FetchError(
-            f"{wrong[0]!r} is not the name of an IRS file: give one like f1099div, or {', '.join(members)}."
+            f"{wrong[0]!r} is not a valid IRS file name. Give a name like f1099div, or a family: {', '.join(members)}."
         )
     if odd := [year for year in years if not FIRST_YEAR <= year <= LAST_YEAR]:
-        raise FetchError(f"{odd[0]} is not the year of a revision: give one like 2024.")
+        raise FetchError(f"{odd[0]} is not a valid year. Give the year of a revision, like 2024.")
     paths = rules.paths
     if is_draft:
-        return [base_url.rstrip("/") + paths.draft.format(name=one) for one in names]
+        return [base_url.rstrip("/") + paths.draft.format(name=stem) for stem in names]
     if years:
-        return [base_url.rstrip("/") + paths.prior.format(name=one, year=year) for one in names for year in years]
-    return [base_url.rstrip("/") + paths.current.format(name=one) for one in names]
+        return [base_url.rstrip("/") + paths.prior.format(name=stem, year=year) for stem in names for year in years]
+    return [base_url.rstrip("/") + paths.current.format(name=stem) for stem in names]
 
 
 @dataclass
@@ -132,7 +132,7 @@ class Fetcher:
     def __post_init__(self) -> None:
         if "@" in self.base_url:  # not repeated in the message: what precedes it is mostly a password
             raise FetchError(
-                "The address of the server contains a user or a password (@): give the address without them."
+                "The address of the server contains a user name or a password. Give the address without them."
             )
         parts = _parts(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -173,7 +173,7 @@ class Fetcher:
                 "it resumes where it stopped."
             ) from failed
         except (httpx.InvalidURL, ValueError) as odd:
-            raise FetchError(f"{url}: the response of the server cannot be used ({odd}). Try again later.") from odd
+            raise FetchError(f"{url}: the server sent an invalid response ({odd}). Try again later.") from odd
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _retrying(self) -> Retrying:
@@ -196,7 +196,7 @@ class Fetcher:
         return time.monotonic() >= self._due_at
 
     def _late(self) -> _TryAgainError:
-        return _TryAgainError(f"the document was not whole in {self.limits.seconds_in_all:.0f} s")
+        return _TryAgainError(f"the download did not finish in {self.limits.seconds_in_all:.0f} s")
 
     def _attempt(self, url: str, partial: Path, *, known: Known) -> Fetched:
         """Make one attempt: conditional if the document is known, and from where the last one was interrupted."""
@@ -306,7 +306,7 @@ class Fetcher:
         if parts.username is not None:
             raise FetchError(f"{url}: an address with a user name is not allowed.")
         if host not in self._hosts:
-            raise FetchError(f"{url}: the host is not one of those allowed ({', '.join(sorted(self._hosts))}).")
+            raise FetchError(f"{url}: the host is not allowed. Allowed hosts: {', '.join(sorted(self._hosts))}.")
         given = urlsplit(self.base_url)
         if parts.port not in ({given.port} if host == given.hostname else {None, 443}):
             port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -325,7 +325,7 @@ class Fetcher:
         addresses = [str(row[4][0]) for row in found]
         is_listed = host in load_fetching().hosts
         if is_listed and any(not ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):
-            raise FetchError(f"{url}: {host} leads to an address that is not public ({', '.join(addresses)}).")
+            raise FetchError(f"{url}: {host} resolves to an address that is not public ({', '.join(addresses)}).")
         return addresses[0]
 
     def _wait_for_turn(self) -> None:
@@ -347,7 +347,7 @@ class Fetcher:
         else:
             wait = 0.0
         if wait > self.limits.longest_wait_s:
-            raise FetchError(f"{reply.url}: the server asks to wait {wait:.0f} s. Run the same command later.")
+            raise FetchError(f"{reply.url}: the server limits requests. Run the same command again in {wait:.0f} s.")
         return wait
 
 

@@ -53,11 +53,11 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
     if root.is_file():
         if root.suffix.lower() not in SUFFIXES:
             raise MissingSourceError(
-                f"{root} is neither a .pdf nor a .txt file: give a folder or a file of these kinds."
+                f"{root} is neither a .pdf nor a .txt file. Give such a file, or a folder of them."
             )
         return {name_of(root): [root]}
     if not root.is_dir():
-        raise MissingSourceError(f"{root} does not exist: give a folder or a file of PDFs or .txt statutes.")
+        raise MissingSourceError(f"{root} does not exist. Give a PDF, a .txt statute, or a folder of these.")
     source_files: dict[str, list[Path]] = {}
     try:
         for path in sorted(root.iterdir()):
@@ -65,8 +65,8 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
                 source_files.setdefault(name_of(path), []).append(path)
     except OSError as closed:
         raise SourceError(
-            f"The folder {root} cannot be read ({closed.strerror}): give the user of this "
-            f"process permission to read it."
+            f"The folder {root} cannot be read ({closed.strerror}). Give the user of this process "
+            "permission to read it."
         ) from closed
     return source_files
 
@@ -89,10 +89,10 @@ def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
     links = [path for path in shown if path.suffix.lower() in SUFFIXES and path.is_symlink() and not path.exists()]
     parts = []
     if folders:
-        parts.append(f"the subfolders {_list_names(folders)}, which can be given as --corpus")
+        parts.append(f"the subfolders {_list_names(folders)} (give them as --corpus)")
     if links:
-        parts.append(f"the links {_list_names(links)}, whose files are not there")
-    return f"In {printable(str(root))} these are not read: {'; '.join(parts)}." if parts else ""
+        parts.append(f"the broken links {_list_names(links)}")
+    return f"Not read in {printable(str(root))}: {'; '.join(parts)}." if parts else ""
 
 
 def _holds_documents(folder: Path) -> bool:
@@ -177,10 +177,10 @@ def _record(roots: Iterable[str], claims: Iterable[Claim]) -> SourceManifest:
         claimed.setdefault(claim.document_id, []).append(claim)
     files: dict[str, SourceFile] = {}
     for document_id, rivals in sorted(claimed.items()):
-        there = list({claim.path: claim for claim in rivals if Path(claim.path).exists()}.values()) or rivals[-1:]
-        rival = next((claim for claim in there[1:] if not _are_same(Path(there[0].path), Path(claim.path))), None)
+        existing = list({claim.path: claim for claim in rivals if Path(claim.path).exists()}.values()) or rivals[-1:]
+        rival = next((claim for claim in existing[1:] if not _are_same(Path(existing[0].path), Path(claim.path))), None)
         other = None if rival is None else FilePlace(root=rival.root, path=rival.path)
-        files[document_id] = SourceFile(root=there[0].root, path=there[0].path, rival=other)
+        files[document_id] = SourceFile(root=existing[0].root, path=existing[0].path, rival=other)
     return SourceManifest(roots=sorted(roots), files=files)
 
 

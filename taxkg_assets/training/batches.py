@@ -71,11 +71,11 @@ def split_by_length(ids: Sequence[Sequence[int]], *, tokens: int) -> Iterator[li
         Indices of the rows of one group.
     """
     group: list[int] = []
-    for place in sorted(range(len(ids)), key=lambda place: (len(ids[place]), place)):
-        if group and (len(group) + 1) * _padded(len(ids[place])) > tokens:
+    for ix in sorted(range(len(ids)), key=lambda ix: (len(ids[ix]), ix)):
+        if group and (len(group) + 1) * _padded(len(ids[ix])) > tokens:
             yield group
             group = []
-        group.append(place)
+        group.append(ix)
     if group:
         yield group
 

@@ -84,8 +84,8 @@ class EncoderTrainer:
             weight.requires_grad = int(layer[1]) >= frozen if layer else "embeddings." not in name
         if not any(weight.requires_grad for weight in weights.values()):
             raise ValueError(
-                "The model has no layers that can be trained: it consists of embeddings, which stay frozen. "
-                "Choose a deeper model with TAXKG_MODEL."
+                "The model has no layers to train: it consists of embeddings only, and these stay frozen. "
+                "Set TAXKG_MODEL to a model with more layers."
             )
 
     def encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
@@ -99,11 +99,11 @@ class EncoderTrainer:
         ids = self._ids(texts, is_query)
         with torch.inference_mode():
             for group in split_by_length(ids, tokens=self.settings.group_tokens):
-                vectors[group] = self._forward([ids[place] for place in group]).cpu()
+                vectors[group] = self._forward([ids[ix] for ix in group]).cpu()
         found: Vectors = vectors.numpy()
         return found
 
-    def find_guide(self, examples: Sequence[Example]) -> dict[tuple[str, bool], torch.Tensor]:
+    def encode_guide(self, examples: Sequence[Example]) -> dict[tuple[str, bool], torch.Tensor]:
         """Encode all training texts with the untrained model, as the guide of a GIST loss.
 
         Args:
@@ -125,7 +125,7 @@ class EncoderTrainer:
 
         Args:
             batch: Examples of the step.
-            guide: Vectors from `find_guide`; empty for a loss without a guide.
+            guide: Vectors from `encode_guide`; empty for a loss without a guide.
 
         Returns:
             The loss.
@@ -135,14 +135,14 @@ class EncoderTrainer:
         passages = list(dict.fromkeys([*(example.positive for example in batch), *chosen]))
         column = {text: number for number, text in enumerate(passages)}
         right = torch.tensor([column[example.positive] for example in batch])
-        is_allowed = find_distinct(batch, column)
+        is_allowed = mask_in_batch_negatives(batch, column)
         if guide:
             judged = (
                 torch.stack([guide[text, True] for text in queries])
                 @ torch.stack([guide[text, False] for text in passages]).T
             )
             allowed = find_allowed(judged, right, settings=self.settings.loss)
-            is_allowed = is_allowed if allowed is None else is_allowed & (allowed | find_own(batch, column))
+            is_allowed = is_allowed if allowed is None else is_allowed & (allowed | mask_own_negatives(batch, column))
         weights = torch.tensor([example.weight for example in batch]).to(self.device)
         right, is_allowed = right.to(self.device), is_allowed.to(self.device)
 
@@ -167,12 +167,12 @@ class EncoderTrainer:
 
     def _backward(self, ids: list[list[int]], loss_of: Any, late_loss_of: Any) -> float:
         groups = list(split_by_length(ids, tokens=self.settings.group_tokens))
-        order = torch.argsort(torch.tensor([place for group in groups for place in group]))
-        found = [self._features([ids[place] for place in group]) for group in groups]
+        order = torch.argsort(torch.tensor([ix for group in groups for ix in group]))
+        found = [self._features([ids[ix] for ix in group]) for group in groups]
         loss = loss_of(torch.cat([vectors for vectors, _ in found])[order])
         if late_loss_of is not None:
             rows = [row for _, tokens in found for row in tokens]
-            late = late_loss_of([rows[place] for place in order.tolist()])
+            late = late_loss_of([rows[ix] for ix in order.tolist()])
             loss = (1 - self.settings.late) * loss + self.settings.late * late
         torch.autograd.backward(loss)
         return float(loss.detach())
@@ -188,7 +188,7 @@ class EncoderTrainer:
         with torch.no_grad():
             for group in groups:
                 states.append(self._read_random())
-                vectors[group] = self._forward([ids[place] for place in group])
+                vectors[group] = self._forward([ids[ix] for ix in group])
         after = self._read_random()
         vectors.requires_grad_()
         loss = loss_of(vectors)
@@ -196,7 +196,7 @@ class EncoderTrainer:
         assert vectors.grad is not None
         for group, state in zip(groups, states, strict=True):
             self._set_random(state)
-            torch.autograd.backward((self._forward([ids[place] for place in group]) * vectors.grad[group]).sum())
+            torch.autograd.backward((self._forward([ids[ix] for ix in group]) * vectors.grad[group]).sum())
         self._set_random(after)
         return float(loss.detach())
 
@@ -230,10 +230,10 @@ class EncoderTrainer:
         if len(negatives) <= self.settings.negatives:
             return list(negatives)
         order = torch.randperm(len(negatives)).tolist()
-        return [negatives[place] for place in order[: self.settings.negatives]]
+        return [negatives[ix] for ix in order[: self.settings.negatives]]
 
 
-def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
+def mask_in_batch_negatives(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
     """Return a mask of which passages may be in-batch negatives of each query, shape (queries, passages).
 
     Args:
@@ -252,7 +252,7 @@ def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Ten
     return allowed
 
 
-def find_own(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
+def mask_own_negatives(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
     """Return a mask of which passages are hard negatives of the row's own example, shape (queries, passages).
 
     A guide does not overrule these, as they were validated when they were mined.

@@ -76,7 +76,7 @@ class Corpus:
     """The other places of a field: for a box of the face the headings of its instructions."""
 
     @cached_property
-    def holding(self) -> Mapping[str, tuple[str, ...]]:
+    def chunks_by_node(self) -> Mapping[str, tuple[str, ...]]:
         """Return the chunk ids that contain each paragraph or table, by node id."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
@@ -85,7 +85,7 @@ class Corpus:
         return {node_id: tuple(chunk_ids) for node_id, chunk_ids in found.items()}
 
     @cached_property
-    def passages_under(self) -> Mapping[str, tuple[str, ...]]:
+    def chunks_by_anchor(self) -> Mapping[str, tuple[str, ...]]:
         """Return the chunk ids directly below each heading, by anchor id."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
@@ -111,13 +111,13 @@ class Corpus:
         if node is None:
             return ()
         if node.level == "sentence" and node.parent_id is not None:
-            containing = self.holding.get(node.parent_id, ())
+            containing = self.chunks_by_node.get(node.parent_id, ())
             words = squeeze(node.text)
             return tuple(c for c in containing if words in squeeze(self.passages[c].text)) or containing[:1]
         if node.level != "anchor":
-            return self.holding.get(node_id, ())
-        return self.passages_under.get(node_id) or tuple(
-            c for a in self.aligned.get(node_id, ()) for c in self.passages_under.get(a, ())
+            return self.chunks_by_node.get(node_id, ())
+        return self.chunks_by_anchor.get(node_id) or tuple(
+            c for a in self.aligned.get(node_id, ()) for c in self.chunks_by_anchor.get(a, ())
         )
 
     def anchor_label(self, node_id: str) -> str:

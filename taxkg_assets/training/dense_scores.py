@@ -51,10 +51,10 @@ def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] =
     """
     questions = group_questions(dev)
     passages = list(dict.fromkeys([*(p for e in dev for p in (e.positive, *e.negatives)), *pool]))
-    place = {text: number for number, text in enumerate(passages)}
+    index_of = {text: number for number, text in enumerate(passages)}
     found = encode([query for query, _ in questions], True) @ encode(passages, False).T
     scores = [
-        score_question(query, examples, order=np.argsort(-row, kind="stable"), place=place)
+        score_question(query, examples, order=np.argsort(-row, kind="stable"), index_of=index_of)
         for row, (query, examples) in zip(found, questions, strict=True)
     ]
     return DenseScores(scores, score_mean_by_rank(found))
@@ -73,7 +73,7 @@ def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example
 
 
 def score_question(
-    query: str, examples: Sequence[Example], *, order: npt.NDArray[np.int64], place: dict[str, int]
+    query: str, examples: Sequence[Example], *, order: npt.NDArray[np.int64], index_of: dict[str, int]
 ) -> QueryScore:
     """Score the ranking of one question.
 
@@ -81,12 +81,12 @@ def score_question(
         query: The question.
         examples: Its examples; their positives are relevant.
         order: Passage indices, best first.
-        place: Index of each passage.
+        index_of: Index of each passage.
 
     Returns:
         nDCG@10, recall@5 and reciprocal rank at 10.
     """
-    right = {place[example.positive] for example in examples}
+    right = {index_of[example.positive] for example in examples}
     ranks = [rank for rank, number in enumerate(order[:DEPTH].tolist(), 1) if number in right]
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(right), DEPTH) + 1))
     return QueryScore(

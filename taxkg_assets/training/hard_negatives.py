@@ -70,7 +70,7 @@ def build_hard_negatives(
         _read_right(pairs, corpus),
     )
     rows: list[HardNegativeRecord] = []
-    known = [row for row in iter_records(pairs.sort("pair_id"), PairRecord) if row["chunk_id"] in miner.place]
+    known = [row for row in iter_records(pairs.sort("pair_id"), PairRecord) if row["chunk_id"] in miner.row_of]
     for pair, scored in zip(known, score_passages(retrievers, [row["query"] for row in known]), strict=True):
         rows += miner.mine(pair, lexical=scored.lexical, dense=scored.dense)
     frame = keep_nearest(
@@ -87,8 +87,8 @@ def keep_nearest(negatives: pl.DataFrame, *, max_reuse: int) -> pl.DataFrame:
         negatives: Rows of `hard_negatives`.
         max_reuse: Pairs for which one passage may be a negative.
     """
-    place = pl.int_range(pl.len()).over("chunk_id")
-    kept = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(place < max_reuse)
+    use_ix = pl.int_range(pl.len()).over("chunk_id")
+    kept = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(use_ix < max_reuse)
     return kept.sort("pair_id", "rank").with_columns(
         rank=pl.int_range(pl.len()).over("pair_id").cast(negatives.schema["rank"])
     )
@@ -114,7 +114,7 @@ class Miner:
         retrievers: Retrievers,
         right: Mapping[str, set[str]],
     ) -> None:
-        self.place = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
+        self.row_of = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
         self._corpus, self._distances, self._structural, self._retrievers, self._right = (
             corpus,
             distances,
@@ -136,13 +136,13 @@ class Miner:
         Returns:
             Rows of `hard_negatives`.
         """
-        place_of_positive = self.place[pair["chunk_id"]]
-        near = self._find_near(self._passages[place_of_positive])
+        positive_row = self.row_of[pair["chunk_id"]]
+        near = self._find_near(self._passages[positive_row])
         right = self._right[normalize(pair["query"])]
         chosen: dict[int, Found] = {}
         structural = [
-            Found(self.place[k.chunk_id], k.source, k.reason)
-            for k in self._structural.mine(self._passages[place_of_positive], pair["query"])
+            Found(self.row_of[k.chunk_id], k.source, k.reason)
+            for k in self._structural.mine(self._passages[positive_row], pair["query"])
         ]
         structural.sort(key=lambda found: (-float(dense[found.row]), found.row))
         self._take(
@@ -155,7 +155,7 @@ class Miner:
                 Found(row, source)
                 for row in find_top_rows(scores, self._limits.candidate_depth)
                 if self._is_far(row, near=near, right=right)
-                and not self._is_too_close(row, own=place_of_positive, dense=dense)
+                and not self._is_too_close(row, own=positive_row, dense=dense)
             ]
             self._take(chosen, found, self._limits.count_of(source))
         ranked = sorted(chosen.values(), key=lambda found: (-float(dense[found.row]), found.row))
@@ -214,8 +214,8 @@ class Miner:
             "passage": passage.full,
             "source": found.source,
             "score": float(dense[found.row]),
-            "positive_score": float(dense[self.place[pair["chunk_id"]]]),
-            "similarity_to_positive": self._similarity(found.row, self.place[pair["chunk_id"]]),
+            "positive_score": float(dense[self.row_of[pair["chunk_id"]]]),
+            "similarity_to_positive": self._similarity(found.row, self.row_of[pair["chunk_id"]]),
             "distance": self._distance(passage, near),
             "reason": found.reason,
             "is_false_negative": None,

@@ -30,7 +30,7 @@ def find_leaked_pairs(pairs: dy.DataFrame[Pairs], eval_queries: dy.DataFrame[Eva
     leaks = find_repeated_words(pairs["query"].to_list(), eval_queries["query"].unique().sort().to_list())
     places = sorted(leaks)
     found = pairs.select("pair_id", "query")[places]
-    return found.with_columns(question=pl.Series([leaks[place] for place in places], dtype=pl.String))
+    return found.with_columns(question=pl.Series([leaks[ix] for ix in places], dtype=pl.String))
 
 
 def find_leaking_groups(pairs: dy.DataFrame[Pairs]) -> pl.DataFrame:

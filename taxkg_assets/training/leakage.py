@@ -38,9 +38,7 @@ def find_overlaps(
     cosines = encode(texts) @ encode(questions).T
     nearest = cosines.argmax(axis=1)
     threshold = load_training().leakage.min_cosine
-    near = {
-        place: questions[nearest[place]] for place in range(len(texts)) if cosines[place, nearest[place]] >= threshold
-    }
+    near = {ix: questions[nearest[ix]] for ix in range(len(texts)) if cosines[ix, nearest[ix]] >= threshold}
     return near | find_repeated_words(texts, questions)
 
 
@@ -58,12 +56,12 @@ def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[
     plain = [normalize(question) for question in questions]
     words = [frozenset(question.split()) for question in plain]
     repeated_words: dict[int, str] = {}
-    for place, text in enumerate(texts):
-        said = normalize(text)
-        own = frozenset(said.split())
+    for ix, text in enumerate(texts):
+        normalized = normalize(text)
+        own = frozenset(normalized.split())
         for number, question in enumerate(questions):
             shared = len(own & words[number])
-            if shared >= threshold * len(own | words[number]) or f" {plain[number]} " in f" {said} ":
-                repeated_words[place] = question
+            if shared >= threshold * len(own | words[number]) or f" {plain[number]} " in f" {normalized} ":
+                repeated_words[ix] = question
                 break
     return repeated_words

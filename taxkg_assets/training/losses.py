@@ -58,7 +58,7 @@ def score_ranking_loss(
 
 
 def find_allowed(guide: torch.Tensor, right: torch.Tensor, *, settings: LossSettings) -> torch.Tensor | None:
-    """Return a mask of passages that a guide model does not consider positives, shape (queries, passages).
+    """Return which passages the guide model considers negatives, as a mask of shape (queries, passages).
 
     Args:
         guide: Cosines by a model that is not being trained, shape (queries, passages).

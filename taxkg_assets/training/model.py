@@ -172,7 +172,7 @@ def _named_shortage() -> Iterator[None]:
         yield
     except torch.OutOfMemoryError as full:
         raise ValueError(
-            "The GPU's memory ran out in training. Free it, or set TAXKG_DEVICE=cpu, and run `taxkg train` again."
+            "Training ran out of GPU memory. Free GPU memory or set TAXKG_DEVICE=cpu, then run `taxkg train` again."
         ) from full
 
 
@@ -186,12 +186,12 @@ def _tune(
     progress: Progress | None,
 ) -> TrainingHistory:
     settings = trainer.settings
-    guide = trainer.find_guide(examples)
+    guide = trainer.encode_guide(examples)
     trainer.freeze()
     return run_steps(
         trainer.model,
         draw_batches(len(examples), settings=settings.steps),
-        step=lambda batch: trainer.step([examples[place] for place in batch], guide),
+        step=lambda batch: trainer.step([examples[ix] for ix in batch], guide),
         score=lambda: mean_of(score_dense(trainer.encode, dev, pool=pool).questions),
         settings=settings.steps,
         checkpoint=Checkpoint(out / STATE, identify_training(examples, dev, settings=settings)),

@@ -42,7 +42,7 @@ def render_card(
         trained: The model.
         gain: Decision on its promotion, with figures.
         base: Name of the base model.
-        kinds: Training examples, counted by kind.
+        kinds: Training examples; the card lists their number by kind.
         dev: Development examples.
         origin: Tables and documents that the examples come from.
 
@@ -133,8 +133,8 @@ def _render_scale(trained: TrainedModel) -> list[str]:
     """Render how the model's cosines compare with those of its base."""
     if trained.scale is None:
         return []
-    said = f"{trained.scale.slope:g} times its cosine and {trained.scale.offset:+g} is what the base would give"
-    return [f"Its cosines differ from the base's: {said} (`cosines.json`, read by the search).", ""]
+    mapping = f"{trained.scale.slope:g} times its cosine and {trained.scale.offset:+g} is what the base would give"
+    return [f"Its cosines differ from the base's: {mapping} (`cosines.json`, read by the search).", ""]
 
 
 def render_cross_card(trained: TrainedModel, *, base: str, kinds: Sequence[Example]) -> str:

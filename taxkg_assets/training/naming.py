@@ -48,7 +48,7 @@ def name_place(corpus: Corpus, anchor_id: str) -> str:
         Name; empty if the heading identifies nothing, e.g. the label of an example or a note.
     """
     node = corpus.nodes[anchor_id]
-    first = corpus.passages[corpus.passages_under[anchor_id][0]]
+    first = corpus.passages[corpus.chunks_by_anchor[anchor_id][0]]
     name = corpus.anchor_label(anchor_id)
     kind, _, number = (node.anchor_key or "").partition("_")
     is_own_key = strip_key(node.text) != node.text.strip(" .:—–-")

@@ -40,7 +40,7 @@ def group_near_duplicates(texts: Mapping[str, PassageText]) -> dict[str, str]:
     rules = load_training().near_duplicates
     shingles = {name: find_shingles(passage.text, size=rules.shingle_words) for name, passage in texts.items()}
     group = {name: name for name in texts}
-    order = {name: place for place, name in enumerate(texts)}
+    order = {name: ix for ix, name in enumerate(texts)}
     candidates = _find_candidates(shingles, texts, hashes=rules.min_hashes, max_bucket=rules.max_bucket_size)
     for one, other in sorted(candidates):
         is_one_document = texts[one].document_id == texts[other].document_id

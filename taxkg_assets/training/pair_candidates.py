@@ -49,7 +49,7 @@ def find_hierarchical(corpus: Corpus) -> Iterator[PairCandidate]:
     Args:
         corpus: Passages and nodes.
     """
-    for anchor_id, chunk_ids in corpus.passages_under.items():
+    for anchor_id, chunk_ids in corpus.chunks_by_anchor.items():
         place = name_place(corpus, anchor_id)
         if place:
             yield PairCandidate("hierarchical", place, chunk_ids[:1], f"heading:{anchor_id}", query_node_id=anchor_id)
@@ -84,14 +84,18 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Corpus
         if row["relation"] not in templates or not speaker:
             continue
         subject = name_subject(corpus, row["source_id"])
-        thing = wording.soften(_name_target(corpus, target))
+        thing = wording.to_sentence_case(_name_target(corpus, target))
         if (
             is_subject(subject)
             and thing
             and subject.lower() not in thing.lower()
             and thing.lower() not in subject.lower()
         ):
-            names = {"subject": wording.soften(subject), "thing": thing, **agree(wording.soften(subject))}
+            names = {
+                "subject": wording.to_sentence_case(subject),
+                "thing": thing,
+                **agree(wording.to_sentence_case(subject)),
+            }
             names |= {f"thing_{name}": verb for name, verb in agree(thing).items()}
             question = _capitalized(templates[row["relation"]].format(**names))
             yield _from_edge("semantic", question, speaker, row=row)
@@ -103,7 +107,7 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Corpus
 def find_same_fields(
     corpus: Corpus, edges: dy.DataFrame[Edges], *, registry: dy.DataFrame[Registry], wording: CorpusVocabulary
 ) -> Iterator[PairCandidate]:
-    """Yield what one perspective (filer, recipient) states about a field, with passages of the other perspective.
+    """Yield what instructions for one audience (filer, recipient) state about a field, with passages for the other.
 
     Also the printed label and the aliases of the field; an abbreviation only if documents use it.
 
@@ -117,7 +121,7 @@ def find_same_fields(
     for row in edges.filter(pl.col("relation") == "same_field").iter_rows(named=True):
         for source, target in ((row["source_id"], row["target_id"]), (row["target_id"], row["source_id"])):
             changed = {**row, "source_id": source, "target_id": target}
-            speaker, choices = corpus.nodes[source], corpus.passages_under.get(target, ())
+            speaker, choices = corpus.nodes[source], corpus.chunks_by_anchor.get(target, ())
             if speaker.perspective != "face" and choices:
                 yield _from_edge("same_field", _first_sentences(corpus, source), choices, row=changed)
             elif choices:

@@ -91,7 +91,7 @@ def build_pairs(
     chosen = _choose(corpus, drawn, retrievers=retrievers)
     rows = _describe(corpus, chosen, splits=splits)
     leaks = find_overlaps([row["query"] for row in rows], eval_questions, encode=retrievers.encode)
-    kept = [row for place, row in enumerate(rows) if place not in leaks]
+    kept = [row for ix, row in enumerate(rows) if ix not in leaks]
     distinct = _drop_trained_on(kept)
     capped = _cap(distinct)
     repeats = Counter({QUESTIONS: scenario_queries.filter(pl.col("repeated_eval_query") != "").height})
@@ -127,9 +127,9 @@ def _count_left_out(
     counts = [made, *left]
     found = {}
     for kind in PAIR_KINDS:
-        lost = [before[kind] - after[kind] for before, after in pairwise(counts)]
-        lost[0], lost[1] = lost[0] - repeats[kind], lost[1] + repeats[kind]
-        found[kind] = {"made": made[kind], **dict(zip(LEFT_OUT, lost, strict=True)), "kept": left[-1][kind]}
+        dropped = [before[kind] - after[kind] for before, after in pairwise(counts)]
+        dropped[0], dropped[1] = dropped[0] - repeats[kind], dropped[1] + repeats[kind]
+        found[kind] = {"made": made[kind], **dict(zip(LEFT_OUT, dropped, strict=True)), "kept": left[-1][kind]}
     return found
 
 
@@ -160,13 +160,13 @@ def _choose(
 ) -> list[tuple[PairCandidate, str]]:
     """Select for each query the nearest of its passages; none where even that one is unrelated."""
     limits = load_training().query
-    place = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
+    row_of = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
     vectors = retrievers.encode([candidate.query for candidate in found])
     chosen = []
     for candidate, vector in zip(found, vectors, strict=True):
-        choices = [c for c in candidate.chunk_ids if c in place][: limits.max_passages]
-        cosines = {c: float(retrievers.vectors[place[c]] @ vector) for c in choices}
-        best = max(choices, key=lambda c: (cosines[c], -place[c]), default=None)
+        choices = [c for c in candidate.chunk_ids if c in row_of][: limits.max_passages]
+        cosines = {c: float(retrievers.vectors[row_of[c]] @ vector) for c in choices}
+        best = max(choices, key=lambda c: (cosines[c], -row_of[c]), default=None)
         if best is not None and (
             candidate.kind == "scenario" or _is_related(corpus, candidate, best, cosine=cosines[best])
         ):
@@ -262,8 +262,8 @@ def balance_groups(items: Sequence[Item], count: int, *, of: Callable[[Item], st
     for item in items:
         groups.setdefault(of(item), []).append(item)
     kept: list[Item] = []
-    for place, name in enumerate(sorted(groups, key=lambda name: (len(groups[name]), name))):
-        share = (count - len(kept)) // (len(groups) - place)
+    for ix, name in enumerate(sorted(groups, key=lambda name: (len(groups[name]), name))):
+        share = (count - len(kept)) // (len(groups) - ix)
         kept += groups[name][:share]
     return kept
 

@@ -30,7 +30,7 @@ class CorpusVocabulary:
         """
         return word in self._words
 
-    def soften(self, heading: str) -> str:
+    def to_sentence_case(self, heading: str) -> str:
         """Convert a heading to sentence case, keeping names and abbreviations capitalized.
 
         Args:

@@ -84,7 +84,7 @@ def decide_promotion(base: Sequence[QueryScore], own: Sequence[QueryScore], *, i
 
     Args:
         base: Scores of the base, one per question.
-        own: Scores of the model, for the same questions in the same order.
+        own: Scores of the trained model, for the same questions in the same order.
         interval: Confidence interval of a mean over clusters.
 
     Returns:

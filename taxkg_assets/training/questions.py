@@ -40,7 +40,7 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: CorpusVocabular
         return
     heading = corpus.anchor_label(passage.anchor_id) if passage.anchor_id else ""
     names = _names(passage, heading, wording=wording)
-    if passage.anchor_id and corpus.passages_under[passage.anchor_id][0] == passage.chunk_id:
+    if passage.anchor_id and corpus.chunks_by_anchor[passage.anchor_id][0] == passage.chunk_id:
         yield from _ask_of_heading(heading, passage, names, wording=wording)
     if load_scenarios().examples.matches(heading):
         return
@@ -107,7 +107,7 @@ def use_everyday_words(text: str) -> str:
 
 
 def _names(passage: Passage, heading: str, *, wording: CorpusVocabulary) -> dict[str, str]:
-    subject = turn_to_first_person(wording.soften(heading))
+    subject = turn_to_first_person(wording.to_sentence_case(heading))
     return {
         "subject": subject if is_subject(heading) else "",
         "topic": add_article(subject) if is_subject(heading) else "",
@@ -137,7 +137,7 @@ def _hide_stops(sentence: str) -> str:
 
 def _groups(rule: Asking, groups: Mapping[str, str], *, wording: CorpusVocabulary) -> dict[str, str]:
     """Return what a heading names, in running text, a gerund as its verb; empty where the verb is unknown."""
-    found = {name: turn_to_first_person(wording.soften(value)) for name, value in groups.items()}
+    found = {name: turn_to_first_person(wording.to_sentence_case(value)) for name, value in groups.items()}
     if "gerund" in found:
         verb = rule.verbs.get(found["gerund"].lower())
         return {**found, "verb": verb} if verb else {}
@@ -170,8 +170,8 @@ def _fits(pattern: str, names: Mapping[str, str]) -> bool:
         for word in _WORD.findall(re.sub(r"{\w+}", " ", pattern).lower())
     }
     subject = names.get("subject", "") if re.search(r"{(?:subject|topic)}", pattern) else ""
-    said = {word[: load_scenarios().limits.stem_letters - 1] for word in _WORD.findall(subject.lower())}
-    return all(names.get(field) for field in re.findall(r"{(\w+)}", pattern)) and not stems & said
+    subject_stems = {word[: load_scenarios().limits.stem_letters - 1] for word in _WORD.findall(subject.lower())}
+    return all(names.get(field) for field in re.findall(r"{(\w+)}", pattern)) and not stems & subject_stems
 
 
 def _is_broken(text: str) -> bool:

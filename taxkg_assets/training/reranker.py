@@ -136,10 +136,12 @@ def build_reranker(
 
 
 def _evaluate(candidate: Candidate, lists: Sequence[RankedList], context: RerankerTrainingContext) -> dict[str, Any]:
-    found = [candidate.score(one.query, one.passages) for one in lists]
+    found = [candidate.score(ranked.query, ranked.passages) for ranked in lists]
     weights = find_weights(lists, found)
-    own = [score_list(one, scores, weight=weights[one.family]) for one, scores in zip(lists, found, strict=True)]
-    base = [score_list(one, scores, weight=0.0) for one, scores in zip(lists, found, strict=True)]
+    own = [
+        score_list(ranked, scores, weight=weights[ranked.family]) for ranked, scores in zip(lists, found, strict=True)
+    ]
+    base = [score_list(ranked, scores, weight=0.0) for ranked, scores in zip(lists, found, strict=True)]
     gain = decide_promotion(base, own, interval=context.interval)
     return {
         "name": f"{candidate.kind}-{(candidate.sha256 or candidate.base)[:12]}",
@@ -165,10 +167,10 @@ def find_weights(lists: Sequence[RankedList], found: Sequence[Floats]) -> dict[s
         Weight by family, fitted on the other families; under "" the weight fitted on all.
     """
     tried = {
-        weight: np.array([score_list(one, s, weight=weight).ndcg for one, s in zip(lists, found, strict=True)])
+        weight: np.array([score_list(ranked, s, weight=weight).ndcg for ranked, s in zip(lists, found, strict=True)])
         for weight in WEIGHTS
     }
-    families = np.array([one.family for one in lists])
+    families = np.array([ranked.family for ranked in lists])
     chosen: dict[str, float] = {}
     for family in ("", *sorted(set(families.tolist()))):
         others = families != family
@@ -202,11 +204,11 @@ def score_list(one: RankedList, scores: Floats, *, weight: float) -> QueryScore:
         weight: Weight of these scores, added to the pipeline's.
     """
     order = np.argsort(-(one.scores + weight * scores), kind="stable")
-    place = {str(number): number for number in range(len(one.passages))}
+    index_of = {str(number): number for number in range(len(one.passages))}
     right = [
         Example(one.query, str(number), (), one.kind, one.family, 1.0, "") for number in np.flatnonzero(one.is_right)
     ]
-    return score_question(one.query, right, order=order, place=place)
+    return score_question(one.query, right, order=order, index_of=index_of)
 
 
 def train_reranker(
@@ -242,7 +244,7 @@ def train_reranker(
         history = run_steps(
             base.model,
             draw_batches(len(examples), settings=settings.steps),
-            step=lambda batch: trainer.step([examples[place] for place in batch]),
+            step=lambda batch: trainer.step([examples[ix] for ix in batch]),
             score=lambda: mean_of(trainer.score_examples(dev)),
             settings=settings.steps,
             checkpoint=Checkpoint(out / STATE, identify_training(examples, dev, settings=settings)),
@@ -307,9 +309,9 @@ class _CrossTrainer:
             texts = [*example.negatives, example.positive]
             with torch.inference_mode():
                 found = self._forward([(example.query, text) for text in texts]).cpu().numpy()
-            place = {text: number for number, text in enumerate(texts)}
+            index_of = {text: number for number, text in enumerate(texts)}
             scores.append(
-                score_question(example.query, [example], order=np.argsort(-found, kind="stable"), place=place)
+                score_question(example.query, [example], order=np.argsort(-found, kind="stable"), index_of=index_of)
             )
         return scores
 
@@ -320,15 +322,15 @@ class _CrossTrainer:
         device = next(self.model.model.parameters()).device
         found = []
         for group in groups:
-            rows = pad_rows([ids[place] for place in group], pad_id=self.tokens.pad_id)
-            kinds = pad_rows([features[place][1] for place in group], pad_id=0)
+            rows = pad_rows([ids[ix] for ix in group], pad_id=self.tokens.pad_id)
+            kinds = pad_rows([features[ix][1] for ix in group], pad_id=0)
             given = {**rows, "token_type_ids": kinds["input_ids"]}
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
                 logits = self.model.model(**{name: tensor.to(device) for name, tensor in given.items()}).logits
             found.append(logits.float().squeeze(-1))
-        order = torch.tensor([place for group in groups for place in group])
+        order = torch.tensor([ix for group in groups for ix in group])
         return torch.cat(found)[torch.argsort(order)]
 
     def _choose(self, negatives: Sequence[str]) -> list[str]:
         order = torch.randperm(len(negatives)).tolist()
-        return [negatives[place] for place in order[: self.settings.negatives]]
+        return [negatives[ix] for ix in order[: self.settings.negatives]]

@@ -96,8 +96,8 @@ def _draw_by_kind(examples: list[Example], most: int, draw: random.Random, *, wr
     questions = max(round(most * QUESTION_SHARE), most - available)
     chosen = _draw([e for e in questions_of if e.pair_id in written], questions, draw)
     chosen += _draw([e for e in questions_of if e.pair_id not in written], questions - len(chosen), draw)
-    for place, kind in enumerate(others):
-        chosen += _draw(by_kind[kind], (most - len(chosen)) // (len(others) - place), draw)
+    for ix, kind in enumerate(others):
+        chosen += _draw(by_kind[kind], (most - len(chosen)) // (len(others) - ix), draw)
     return sorted(chosen, key=lambda example: example.pair_id)
 
 

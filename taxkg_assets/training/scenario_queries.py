@@ -82,8 +82,8 @@ def build_scenario_queries(
     leaks = find_overlaps(
         [row["query"] for row in rows], eval_queries["query"].unique().sort().to_list(), encode=retrievers.encode
     )
-    for place, question in leaks.items():
-        rows[place]["repeated_eval_query"] = question
+    for ix, question in leaks.items():
+        rows[ix]["repeated_eval_query"] = question
     return ScenarioQueries.validate(pl.DataFrame(rows, schema=ScenarioQueries.create_empty().schema).sort("query_id"))
 
 
@@ -109,7 +109,7 @@ def _take_written(corpus: Corpus, written: Sequence[Mapping[str, Any]]) -> Itera
 
 
 def _holding(corpus: Corpus, element_id: str) -> tuple[str, ...]:
-    return corpus.holding.get(element_id, ())
+    return corpus.chunks_by_node.get(element_id, ())
 
 
 def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[QuestionCandidate]:
@@ -196,13 +196,13 @@ def _unique(candidates: Sequence[QuestionCandidate]) -> list[QuestionCandidate]:
 
 def _search(corpus: Corpus, candidates: Sequence[QuestionCandidate], *, retrievers: Retrievers) -> list[Row]:
     """Search for each question, and keep those that rank their own passage, or a near-duplicate of it, high enough."""
-    place = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
+    row_of = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
     limits = load_scenarios().limits
     rows = []
     for question, scored in zip(candidates, score_passages(retrievers, [q.query for q in candidates]), strict=True):
         passage = corpus.passages[question.chunk_id]
         right = [
-            place[c] for c in (*corpus.near_duplicates[passage.near_duplicate_group], *question.other_positive_ids)
+            row_of[c] for c in (*corpus.near_duplicates[passage.near_duplicate_group], *question.other_positive_ids)
         ]
         lexical, dense = _best_rank(scored.lexical, right), _best_rank(scored.dense, right)
         is_found = min(lexical, dense) <= limits.most_rank and max(lexical, dense) <= limits.worst_rank

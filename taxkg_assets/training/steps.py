@@ -179,7 +179,7 @@ def run_steps(
             written = time.monotonic()
     if not history.best:
         checkpoint.path.unlink(missing_ok=True)
-        raise ValueError(f"Training diverged: scores {history.scores}. Try another TAXKG_TRAIN_SEED.")
+        raise ValueError(f"Training diverged; its scores were {history.scores}. Try another TAXKG_TRAIN_SEED.")
     _save(parts, history, checkpoint)
     return history
 
@@ -227,7 +227,7 @@ def _evaluate(module: torch.nn.Module, history: TrainingHistory, *, score: Calla
     history.scores.append((history.steps, found))
     if found > history.best_score:
         history.best_score, history.best = found, copy_weights(module)
-    since = len(history.scores) - 1 - max(range(len(history.scores)), key=lambda place: history.scores[place][1])
+    since = len(history.scores) - 1 - max(range(len(history.scores)), key=lambda ix: history.scores[ix][1])
     history.is_stopped_early = since >= patience
 
 
@@ -268,6 +268,6 @@ def _read_state(state: Path) -> dict[str, Any] | None:
         with suppress(EOFError, OSError, RuntimeError):  # cut off, or damaged within
             saved = torch.load(state, weights_only=True, map_location="cpu")
     if not isinstance(saved, dict) or "history" not in saved:
-        _LOG.warning("The checkpoint %s cannot be read: training restarts from scratch.", state)
+        _LOG.warning("The checkpoint %s cannot be read. Training starts again from the beginning.", state)
         return None
     return saved

@@ -99,7 +99,7 @@ class StructuralNegativeMiner:
 
     def _other_years(self, passage: Passage) -> Iterator[StructuralNegative]:
         for anchor_id in self.revised.get(passage.anchor_id or "", ()):
-            for chunk_id in self.corpus.passages_under.get(anchor_id, ())[:1]:
+            for chunk_id in self.corpus.chunks_by_anchor.get(anchor_id, ())[:1]:
                 yield StructuralNegative(chunk_id, "other_year", f"{anchor_id} is the field in another revision")
 
     def _negated(self, passage: Passage) -> Iterator[StructuralNegative]:
@@ -108,9 +108,9 @@ class StructuralNegativeMiner:
         Whole documents do not count: nearly all of their passages say something about them.
         """
         for node_id in sorted({n for own in passage.node_ids for n in self.distances.related.get(own, ())}):
-            said = self.speaking.get(node_id, ())
-            if any(chunk_id == passage.chunk_id and not negates for chunk_id, negates, _ in said):
-                for chunk_id, negates, edge in said:
+            statements = self.speaking.get(node_id, ())
+            if any(chunk_id == passage.chunk_id and not negates for chunk_id, negates, _ in statements):
+                for chunk_id, negates, edge in statements:
                     if negates and chunk_id != passage.chunk_id:
                         yield StructuralNegative(chunk_id, "negated", edge)
 
@@ -134,7 +134,7 @@ def build_structural_miner(
         if passage.anchor_key is not None and passage.anchor_id is not None:
             side = places.setdefault((passage.document_id, passage.perspective), {})
             side.setdefault(passage.anchor_key, []).append(passage.chunk_id)
-            if corpus.passages_under[passage.anchor_id][0] == passage.chunk_id:
+            if corpus.chunks_by_anchor[passage.anchor_id][0] == passage.chunk_id:
                 names.setdefault(_name(corpus, passage), []).append(passage.chunk_id)
     revised: dict[str, list[str]] = {}
     speaking: dict[str, list[tuple[str, bool, str]]] = {}

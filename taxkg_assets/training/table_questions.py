@@ -28,16 +28,19 @@ def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterat
     """
     rules = load_training().tables
     for table in tables.filter(tables["has_headers"]).iter_rows(named=True):
-        passages = corpus.holding.get(table["table_id"], ())
+        passages = corpus.chunks_by_node.get(table["table_id"], ())
         if len(_title_words(table["title"])) < rules.min_title_words:
             continue
-        heads = {(c["row_ix"], part) for c in table["cells"] for part in c["row_path"].split(" > ")}
-        cells = [c for c in table["cells"] if (c["row_ix"], c["text"]) not in heads and _is_usable(c)]
-        read = {c: read_lines(corpus.passages[c].full, max_offset=rules.max_offset) for c in passages}
-        by_row = [(cell, chunk_id) for cell in cells for chunk_id in passages if _holds(read[chunk_id], cell)]
-        by_column = [(cell, c) for cell in cells for c in passages[:1] if _heads(read[c], cell)]
-        for kind, key, found in (("rows", _place, by_row), ("columns", _column, by_column)):
-            first = {key(cell): (cell, chunk_id) for cell, chunk_id in reversed(found)}.values()
+        names = {(cell["row_ix"], name) for cell in table["cells"] for name in cell["row_path"].split(" > ")}
+        cells = [cell for cell in table["cells"] if (cell["row_ix"], cell["text"]) not in names and _is_usable(cell)]
+        lines = {
+            chunk_id: read_lines(corpus.passages[chunk_id].full, max_offset=rules.max_offset) for chunk_id in passages
+        }
+        by_row = [(cell, chunk_id) for cell in cells for chunk_id in passages if _holds(lines[chunk_id], cell)]
+        by_column = [(cell, chunk_id) for cell in cells for chunk_id in passages[:1] if _heads(lines[chunk_id], cell)]
+        for kind, key, candidates in (("rows", _place, by_row), ("columns", _column, by_column)):
+            # Of several passages with the same cell or column, the first counts.
+            first = {key(cell): (cell, chunk_id) for cell, chunk_id in reversed(candidates)}.values()
             chosen = sorted(first, key=lambda item: _draw(table["table_id"], item[0]))[: rules.max_cells]
             for cell, chunk_id in sorted(chosen, key=lambda item: _place(item[0])):
                 source = f"cell:{table['table_id']}:{cell['row_ix']},{cell['col_ix']}"

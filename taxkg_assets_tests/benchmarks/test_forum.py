@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from benchmarks.forum import Half, Report, find_family
+from benchmarks.forum import FOLDER, SETS, Half, Report, find_family
 
 
 def test_a_form_and_its_instructions_are_one_family_over_the_years() -> None:
@@ -22,3 +23,23 @@ def test_the_table_says_what_was_left_out_and_which_interval_cannot_be_reported(
     assert "| development | all | skipped | 1 |" in text
     assert "| check | all | calibration_error | none |" in text
     assert (tmp_path / "forum.md").read_text(encoding="utf8") == text
+
+
+def test_the_error_is_next_to_what_exact_probabilities_would_show(tmp_path: Path) -> None:
+    half = Half([], 0.08, [], floors=(0.05, 0.07), reliability=[(0.3, 0.4, 5, 0.35, 0.4)])
+    text = Report({"all of development": half}).write(tmp_path)
+    assert "| all of development | all | calibration_error of exact probabilities | 0.050 | to 0.070 | |" in text
+    assert "| all of development | 0.3 to 0.4 | 5 | 0.350 | 0.400 |" in text
+
+
+def test_no_family_of_a_check_half_is_in_a_development_half() -> None:
+    families = {
+        half: {
+            find_family(row)
+            for name in names
+            for row in map(json.loads, (FOLDER / f"{name}.jsonl").read_text(encoding="utf8").splitlines())
+            if row["gold"]
+        }
+        for half, names in SETS.items()
+    }
+    assert families["development"].isdisjoint(families["check"])

@@ -15,7 +15,9 @@ from taxkg_assets.defs.wiring.resources import Home
 
 def test_without_a_passage_no_index_is_built_and_the_remedy_is_named(tmp_path: Path) -> None:
     home = Home(home=str(tmp_path))
-    with pytest.raises(NothingToSearchError, match="`taxkg status` names the reason and the remedy"):
+    with pytest.raises(
+        NothingToSearchError, match="`taxkg status` lists each refused document with its reason and remedy"
+    ):
         build_index_version(
             schemas.Chunks.create_empty(),
             schemas.Documents.create_empty(),

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.slow
 def test_questions_are_dealt_out_where_their_vectors_are_kept(sample_home: Path, tmp_path: Path) -> None:
     step = PIPELINE["eval_runs"].step
     assert step is not None
-    assert step.can_be_dealt(Home(home=str(sample_home)))
-    assert not step.can_be_dealt(Home(home=str(tmp_path)))
+    assert step.can_be_divided(Home(home=str(sample_home)))
+    assert not step.can_be_divided(Home(home=str(tmp_path)))
 
 
 def test_runs_made_in_shares_are_the_runs(sample_home: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from taxkg_assets.evaluation.answer_metrics import (
     Reply,
     find_calibration_floor,
+    find_calibration_floors,
     find_outcomes,
     prints_cell,
     score_answer,
@@ -126,6 +127,14 @@ def test_even_right_probabilities_show_an_error_over_a_few_answers() -> None:
     assert 0.0 < many < 0.05 < few
     assert find_calibration_floor([]) is None
     assert find_calibration_floor([1.0, 0.0]) == 0.0
+
+
+def test_most_draws_of_right_probabilities_stay_within_a_bound_above_their_mean() -> None:
+    floors = find_calibration_floors([0.3, 0.7] * 20)
+    assert floors is not None
+    assert floors[0] == find_calibration_floor([0.3, 0.7] * 20)
+    assert floors[0] < floors[1] < 0.5
+    assert find_calibration_floors([]) is None
 
 
 def test_reliability_compares_what_was_stated_with_what_was_right() -> None:

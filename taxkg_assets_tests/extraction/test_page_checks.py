@@ -16,7 +16,7 @@ from taxkg_assets.extraction.pdf.tags import Tag
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, Documents
 
-DISTRUST = "Structure tags hold only 12% of the text."
+DISTRUST = "Structure tags cover only 12% of the text."
 
 
 def _page(number: int, **columns: Any) -> Page:

@@ -102,7 +102,7 @@ def test_equal_texts_are_said_to_be_equal() -> None:
     found = report(before, after)
     assert "No change" in render_change_page(found)
     assert "No change" in render_change_markdown(found)
-    assert found.notes == ("Both files are builds of one revision: what differs is a correction, not a new revision.",)
+    assert found.notes == ("Both files are the same revision: differences are corrections, not a new revision.",)
 
 
 def test_a_draft_is_called_one() -> None:
@@ -117,7 +117,7 @@ def test_the_wrong_order_is_said() -> None:
         Paper(f"f9--{year}", year).text(f"Each boat pays {fee}.") for year, fee in (("2030", "20"), ("2031", "30"))
     ]
     assert report(*papers).notes == ()
-    assert "reported backwards" in report(papers[1], papers[0]).notes[0]
+    assert "additions are reported as removals" in report(papers[1], papers[0]).notes[0]
 
 
 def test_the_overview_has_a_row_for_every_pair_and_states_what_systems_follow() -> None:

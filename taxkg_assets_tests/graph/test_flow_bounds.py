@@ -28,9 +28,11 @@ def _name(place: Place | None) -> str:
     return OWN if place is None else f"{'/'.join(place.forms)}:{','.join(place.keys)}"
 
 
-def _read(text: str, under: str) -> list[tuple[str, str]]:
+def _read(text: str, heading_kind: str) -> list[tuple[str, str]]:
     return [
-        (_name(each.source), _name(each.target)) for each in read_clauses(text, under=under) if names_whole(each, text)
+        (_name(each.source), _name(each.target))
+        for each in read_clauses(text, heading_kind=heading_kind)
+        if names_whole(each, text)
     ]
 
 

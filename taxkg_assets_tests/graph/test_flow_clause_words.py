@@ -26,12 +26,14 @@ def _name(place: Place | None) -> str:
     return OWN if place is None else f"{'/'.join(place.forms)}:{','.join(place.keys)}"
 
 
-def _read(text: str, under: str, *, topic: str = "") -> Ends:
-    return [(_name(each.source), _name(each.target)) for each in read_clauses(text, under=under, topic=topic)]
+def _read(text: str, heading_kind: str, *, topic: str = "") -> Ends:
+    return [
+        (_name(each.source), _name(each.target)) for each in read_clauses(text, heading_kind=heading_kind, topic=topic)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "under", "ends"),
+    ("text", "heading_kind", "ends"),
     [
         (
             "Box 12 will also show your pilot tax, with code M. You must pay it. Include it on Form 2040, line 8.",
@@ -54,8 +56,8 @@ def _read(text: str, under: str, *, topic: str = "") -> Ends:
         ("Enter withheld pilot tax (dues) on Form 2040, line 11.", "boxes", []),
     ],
 )
-def test_wordings_of_places_and_conditions(text: str, under: str, ends: Ends) -> None:
-    assert _read(text, under) == ends
+def test_wordings_of_places_and_conditions(text: str, heading_kind: str, ends: Ends) -> None:
+    assert _read(text, heading_kind) == ends
 
 
 @pytest.mark.parametrize(

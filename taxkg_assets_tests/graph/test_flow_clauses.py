@@ -34,12 +34,12 @@ def _name(place: Place | None) -> str:
     return f"{'/'.join(place.forms)}:{','.join(place.keys)}{column}"
 
 
-def _read(text: str, under: str) -> Ends:
-    return [(_name(each.source), _name(each.target)) for each in read_clauses(text, under=under)]
+def _read(text: str, heading_kind: str) -> Ends:
+    return [(_name(each.source), _name(each.target)) for each in read_clauses(text, heading_kind=heading_kind)]
 
 
 @pytest.mark.parametrize(
-    ("text", "under", "ends"),
+    ("text", "heading_kind", "ends"),
     [
         (
             "Enter the dues from line 39 on Form 2040, line 13; Form 2041, line 20; Form 290-T, line 9; and no others.",
@@ -80,8 +80,8 @@ def _read(text: str, under: str) -> Ends:
         ("A pilot should include the line 5a amount on Form 2120, line 13.", "lines", [(":5a", "2120:13")]),
     ],
 )
-def test_a_clause_joins_its_sources_and_targets(text: str, under: str, ends: Ends) -> None:
-    assert _read(text, under) == ends
+def test_a_clause_joins_its_sources_and_targets(text: str, heading_kind: str, ends: Ends) -> None:
+    assert _read(text, heading_kind) == ends
 
 
 def test_a_target_takes_every_source_named_after_it() -> None:
@@ -253,19 +253,19 @@ def test_a_paragraph_between_items_introduces_no_other_list() -> None:
 
 def test_a_box_whose_amount_is_moved_elsewhere_does_not_go_to_the_line_of_its_heading() -> None:
     text = "Your exempt dues should be shown in box 8 of Form 2099."
-    assert [each.target for each in read_clauses(text, under="lines")] == [None]
-    (read,) = read_clauses(f"{text} Enter the total on line 2a of your Form 2040.", under="lines")
+    assert [each.target for each in read_clauses(text, heading_kind="lines")] == [None]
+    (read,) = read_clauses(f"{text} Enter the total on line 2a of your Form 2040.", heading_kind="lines")
     assert read.source is not None
     assert read.target is not None
     assert (read.source.keys, read.target.keys) == (("8",), ("2a",))
 
 
 def test_text_that_is_entered_is_no_amount_of_the_next_clause() -> None:
-    assert not read_clauses("Enter “RIC” on line 16a and report the total on line 16b.", under="lines")
+    assert not read_clauses("Enter “RIC” on line 16a and report the total on line 16b.", heading_kind="lines")
 
 
 def test_an_amount_next_to_text_that_is_entered_moves() -> None:
-    (read,) = read_clauses("Enter “RIC” and the amount from line 9 on Form 2040, line 7.", under="lines")
+    (read,) = read_clauses("Enter “RIC” and the amount from line 9 on Form 2040, line 7.", heading_kind="lines")
     assert read.source is not None
     assert read.target is not None
     assert (read.source.keys, read.target.keys) == (("9",), ("7",))
@@ -277,7 +277,7 @@ def test_no_text_introduces_no_list() -> None:
 
 def test_a_part_goes_to_none_of_the_places_before_it() -> None:
     text = "If line 16 is a loss, enter here and on Form 2040, line 13, or Form 2041, line 14, the smaller of:"
-    assert not read_clauses(text, under="")
+    assert not read_clauses(text, heading_kind="")
 
 
 def test_items_of_a_list_come_to_the_line_that_introduces_it() -> None:
@@ -294,7 +294,7 @@ def test_a_list_that_leaves_something_out_introduces_no_sources(text: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "under", "ends"),
+    ("text", "heading_kind", "ends"),
     [
         (
             "The dues left over are shown on line 13 of Form 2062. Use them next year. "
@@ -350,8 +350,8 @@ def test_a_list_that_leaves_something_out_introduces_no_sources(text: str) -> No
         ("List the dues from line 8 of Part 1 of Schedule R in line 9.", "", [("Schedule R:8", ":9")]),
     ],
 )
-def test_a_later_sentence_moves_the_amount_that_an_earlier_one_names(text: str, under: str, ends: Ends) -> None:
-    assert _read(text, under) == ends
+def test_a_later_sentence_moves_the_amount_that_an_earlier_one_names(text: str, heading_kind: str, ends: Ends) -> None:
+    assert _read(text, heading_kind) == ends
 
 
 @pytest.mark.parametrize(
@@ -380,10 +380,10 @@ def test_items_are_on_the_form_that_their_introduction_names() -> None:
 def test_a_passage_moves_the_amount_that_the_passage_before_it_names() -> None:
     said = Said()
     first = "Dues should be shown in box 10 of your Form W-7. Tolls should be shown in box 13 of Form 2065."
-    assert read_clauses(first, under="", said=said) == []
-    read = read_clauses("Enter the amount of these dues on Form 2441, line 12.", under="", said=said)
+    assert read_clauses(first, heading_kind="", said=said) == []
+    read = read_clauses("Enter the amount of these dues on Form 2441, line 12.", heading_kind="", said=said)
     assert [_name(each.source) for each in read] == ["W-7:10", "2065:13"]
-    assert read_clauses("Enter the amount of these dues on Form 2441, line 12.", under="", said=said) == []
+    assert read_clauses("Enter the amount of these dues on Form 2441, line 12.", heading_kind="", said=said) == []
 
 
 def test_a_heading_with_a_code_names_its_line() -> None:
@@ -394,16 +394,16 @@ def test_a_heading_with_a_code_names_its_line() -> None:
 
 def test_an_amount_kept_from_one_line_goes_to_another_one_instead() -> None:
     text = "Do not include the dues from Form 2849, line 15. Instead, include them on Form 2040, line 7."
-    read = [(each.source, each.target) for each in read_clauses(text, under="lines")]
+    read = [(each.source, each.target) for each in read_clauses(text, heading_kind="lines")]
     assert [(source.keys, target.keys) for source, target in read if source and target] == [(("15",), ("7",))]
 
 
 def test_an_amount_taken_from_a_box_goes_to_a_further_form() -> None:
     text = "Enter the total from box 5 of all your Forms 2099. Also enter this amount on Form 2040, line 6."
-    read = [(each.source, each.target) for each in read_clauses(text, under="")]
+    read = [(each.source, each.target) for each in read_clauses(text, heading_kind="")]
     assert [(source.keys, target.keys) for source, target in read if source and target] == [(("5",), ("6",))]
     figured = "Enter the amount from Form 2849, line 15. Subtract line 2. Enter this amount on Form 2041, line 9."
-    assert not read_clauses(figured, under="")
+    assert not read_clauses(figured, heading_kind="")
 
 
 def test_codes_on_the_next_page_belong_to_the_line_of_the_codes_before() -> None:

@@ -26,7 +26,7 @@ def _name(place: Place | None) -> str:
 
 
 def _read(text: str) -> Ends:
-    return [(_name(each.source), _name(each.target)) for each in read_clauses(text, under="lines")]
+    return [(_name(each.source), _name(each.target)) for each in read_clauses(text, heading_kind="lines")]
 
 
 @pytest.mark.parametrize(

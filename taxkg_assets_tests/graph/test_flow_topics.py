@@ -19,8 +19,8 @@ def _with_every_rule() -> Iterator[None]:
         yield
 
 
-def _read(text: str, *, topic: str = TOPIC, under: str = "lines") -> list[tuple[str, str]]:
-    found = read_clauses(text, under=under, topic=topic)
+def _read(text: str, *, topic: str = TOPIC, heading_kind: str = "lines") -> list[tuple[str, str]]:
+    found = read_clauses(text, heading_kind=heading_kind, topic=topic)
     return [
         tuple(f"{'/'.join(place.forms)}:{','.join(place.keys)}" if place else "own" for place in ends)  # type: ignore[misc]
         for ends in ((each.source, each.target) for each in found)
@@ -55,5 +55,5 @@ def test_another_amount_is_not_that_of_the_line(text: str) -> None:
 
 
 def test_headings_without_a_line_name_no_amount() -> None:
-    assert _read("Include taxable harbor dues on Form 2040, line 1e.", under="") == []
+    assert _read("Include taxable harbor dues on Form 2040, line 1e.", heading_kind="") == []
     assert _read("Include taxable harbor dues on Form 2040, line 1e.", topic="") == []

@@ -41,8 +41,8 @@ def _list_keys(place: Place | None) -> tuple[str, ...]:
     return place.keys or (place.label,) if place else ("",)
 
 
-def _read(text: str, under: str) -> set[tuple[str, str]]:
-    statements = [*read_passage(text, under=under), *read_clauses(text, under=under)]
+def _read(text: str, heading_kind: str) -> set[tuple[str, str]]:
+    statements = [*read_passage(text, heading_kind=heading_kind), *read_clauses(text, heading_kind=heading_kind)]
     return {
         (_name(part.source, source), _name(part.target, target))
         for each in statements

@@ -28,8 +28,8 @@ from taxkg_assets.graph.places import Place
 from tools.rule_switch import every_rule
 
 
-def _read_all(text: str, *, under: str) -> list[FlowStatement]:
-    return [*read_passage(text, under=under), *read_clauses(text, under=under)]
+def _read_all(text: str, *, heading_kind: str) -> list[FlowStatement]:
+    return [*read_passage(text, heading_kind=heading_kind), *read_clauses(text, heading_kind=heading_kind)]
 
 
 BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
@@ -75,7 +75,7 @@ def test_a_label_states_where_its_amount_goes(label: str, sources: list[Any], ta
 
 
 @pytest.mark.parametrize(
-    ("text", "under", "source", "target"),
+    ("text", "heading_kind", "source", "target"),
     [
         (
             "Your harbor dues. Report it on the “Harbor dues” line of Form 2040.",
@@ -126,13 +126,13 @@ def test_a_label_states_where_its_amount_goes(label: str, sources: list[Any], ta
         ("Also, enter this amount on Form 2040, line 12.", "lines", (), ("2040", "12", "", "", "")),
     ],
 )
-def test_a_passage_states_both_ends_or_is_under_one(text: str, under: str, source: Any, target: Any) -> None:
-    (read,) = _read_all(text, under=under)
+def test_a_passage_states_both_ends_or_is_under_one(text: str, heading_kind: str, source: Any, target: Any) -> None:
+    (read,) = _read_all(text, heading_kind=heading_kind)
     assert (_words(read.source), _words(read.target)) == (source, target)
 
 
 def test_what_is_forbidden_is_no_flow() -> None:
-    assert _read_all("Do not include this amount on Form 2040, line 3a.", under="boxes") == []
+    assert _read_all("Do not include this amount on Form 2040, line 3a.", heading_kind="boxes") == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_what_is_forbidden_is_no_flow() -> None:
     ],
 )
 def test_what_is_left_out_compared_or_passed_on_is_no_source(text: str) -> None:
-    assert read_passage(text, under="lines") == []
+    assert read_passage(text, heading_kind="lines") == []
 
 
 @pytest.mark.parametrize(
@@ -159,19 +159,27 @@ def test_what_is_left_out_compared_or_passed_on_is_no_source(text: str) -> None:
     ],
 )
 def test_a_list_names_where_the_amount_of_its_lead_in_goes(item: str, target: tuple[str, ...]) -> None:
-    _, source = read_lead_in("Report the total on line 18 as follows, by the kind of your dues return:", under="")
+    _, source = read_lead_in(
+        "Report the total on line 18 as follows, by the kind of your dues return:", heading_kind=""
+    )
     assert source is not None
     (read,) = read_item(item, source=source)
     assert (_words(read.source), _words(read.target)) == (("18", "", "", ""), target)
 
 
 def test_a_sentence_without_a_list_introduces_none() -> None:
-    assert read_lead_in("Include the amount from line 18 on Schedule 7, line 11.", under="lines") == (False, None)
+    assert read_lead_in("Include the amount from line 18 on Schedule 7, line 11.", heading_kind="lines") == (
+        False,
+        None,
+    )
 
 
 def test_a_line_introduces_a_list_of_places_for_its_own_amount() -> None:
-    assert read_lead_in("Report this amount on the following line of your return:", under="lines") == (True, None)
-    assert read_lead_in("Report this amount on the following line of your return:", under="") == (False, None)
+    assert read_lead_in("Report this amount on the following line of your return:", heading_kind="lines") == (
+        True,
+        None,
+    )
+    assert read_lead_in("Report this amount on the following line of your return:", heading_kind="") == (False, None)
     (item,) = read_item("• Form 2041 filers: Form 2041, Schedule G, line 5.", source=None)
     assert item.source is None
     assert item.target is not None
@@ -180,27 +188,27 @@ def test_a_line_introduces_a_list_of_places_for_its_own_amount() -> None:
 
 def test_a_box_without_a_form_is_on_the_form_that_the_passage_named_last() -> None:
     text = "Your bank sends you Form 2099. Include the amount from box 4 on Form 2040, line 25c."
-    (read,) = _read_all(text, under="")
+    (read,) = _read_all(text, heading_kind="")
     placed = place_on_form_before(read, text, "2098")
     assert (_words(placed.source), placed.target) == (("2099", "4", "", "", ""), read.target)
 
 
 def test_a_box_without_any_form_before_it_is_on_the_form_of_its_heading() -> None:
     text = "Enter the cost shown in box 1e in column (e)."
-    (read,) = _read_all(text, under="")
+    (read,) = _read_all(text, heading_kind="")
     heading = find_heading_form("Form 2099-Q transactions.", Lines(LINES, DOCUMENTS))
     placed = place_on_form_before(read, text, heading)
     assert (_words(placed.source), _words(placed.target)) == (("2099-Q", "1e", "", "", ""), ("e", "", "", ""))
 
 
 def test_a_condition_on_the_return_names_the_form_of_the_target_only() -> None:
-    (read,) = _read_all("If you file Form 2040-NR, enter the amount from line 11, on line 2.", under="")
+    (read,) = _read_all("If you file Form 2040-NR, enter the amount from line 11, on line 2.", heading_kind="")
     assert (_words(read.source), _words(read.target)) == (("11", "", "", ""), ("2040-NR", "2", "", "", ""))
 
 
 def test_an_entry_of_a_box_goes_to_the_form_that_its_code_names() -> None:
     text = "W—Dues paid for your boat. Report on Form 2889."
-    (read,) = _read_all(text, under="boxes")
+    (read,) = _read_all(text, heading_kind="boxes")
     assert (read_code(text), read.source, _words(read.target)) == ("W", None, ("2889", "", "", ""))
 
 
@@ -334,7 +342,7 @@ def _flow(relation: str, source: int, target: int) -> dict[str, Any]:
 
 
 def test_a_label_on_two_forms_has_the_key_of_the_one_that_is_known() -> None:
-    (statement,) = _read_all("Report it on the “Harbor dues” line of Form 2040 or 2040-SR.", under="boxes")
+    (statement,) = _read_all("Report it on the “Harbor dues” line of Form 2040 or 2040-SR.", heading_kind="boxes")
     own, about = End("2099", "box_1a", "", "", LINES[7]), About("2099", 2030)
     stated = {"document_id": "f2099--2029", "element_id": None, "page": 1, "bbox": BOX}
     rows = list_rows(statement, own, about, known=Lines(LINES, DOCUMENTS), stated=stated, text="Report it")

@@ -6,12 +6,12 @@ import pytest
 
 from taxkg_assets.graph.revisions import NATURES
 from taxkg_assets.graph.text_diff import (
+    classify_nature,
     find_changes,
     find_masked_words,
     find_tokens,
     find_words,
     masked,
-    name_nature,
     read_wording,
 )
 from taxkg_assets.rules.models.revisions import load_revisions
@@ -89,7 +89,7 @@ def test_the_rules_stand_in_the_order_of_their_weight() -> None:
     ],
 )
 def test_a_whole_text_is_named_by_the_same_rules(text: str, nature: str) -> None:
-    assert name_nature("", text) == name_nature(text, "") == nature
+    assert classify_nature("", text) == classify_nature(text, "") == nature
 
 
 def test_a_year_rolled_on_next_to_a_new_amount_stays_routine() -> None:

@@ -175,7 +175,7 @@ def test_where_no_one_can_be_queried_a_build_stops_and_a_reader_gets_the_rules()
     [
         ({"tokens": 9_000}, "m", "TAXKG_LLM_BUDGET_TOKENS"),
         ({"usd": 0.03}, "gpt-4o", "TAXKG_LLM_BUDGET_USD"),
-        ({"usd": 0.03}, "m", "the price of m is not known"),
+        ({"usd": 0.03}, "m", "the price of m is unknown"),
     ],
 )
 def test_no_call_is_made_that_could_exceed_the_budget(budget: dict[str, Any], model: str, message: str) -> None:

@@ -126,7 +126,7 @@ def test_a_mistake_in_a_list_of_rules_is_named(
 
 
 def test_a_rule_may_not_have_the_name_of_a_method() -> None:
-    with pytest.raises(TypeError, match=r"Rivals\.matches: this rule id is an attribute of every rule list"):
+    with pytest.raises(TypeError, match=r"Rivals\.matches: this rule id is reserved, because every rule list"):
 
         class Rivals(RuleList[Rule]):
             matches: Rule  # type: ignore[assignment]

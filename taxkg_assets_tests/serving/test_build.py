@@ -158,7 +158,7 @@ def test_an_unknown_asset_is_named_with_those_there_are(sample_home: Path) -> No
 
 
 def test_an_asset_alone_names_what_has_to_be_built_before_it(tmp_path: Path) -> None:
-    with pytest.raises(SelectionError, match=r"anchors.* are not built .* Run `taxkg build` first"):
+    with pytest.raises(SelectionError, match=r"anchors.* cannot be built alone.* Run `taxkg build` first"):
         build(str(tmp_path), select=["chunks"])
 
 
@@ -177,6 +177,6 @@ def test_a_run_covers_only_outdated_documents(sample_home: Path, tmp_path: Path)
 def test_an_empty_or_absent_folder_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     folder.mkdir()
-    with pytest.raises(MissingSourceError, match=r"No .pdf or .txt document in .*corpus"):
+    with pytest.raises(MissingSourceError, match=r"There is no .pdf or .txt document in .*corpus"):
         build(str(tmp_path / "home"), roots=[folder])
     assert run_here("build", "--corpus", str(tmp_path / "absent"), "--home", str(tmp_path / "x")).returncode == 2

@@ -76,7 +76,7 @@ def test_an_answer_can_be_narrowed_to_a_year_and_to_a_form(built_samples: Path) 
 
 @pytest.mark.parametrize(
     ("option", "value", "said"),
-    [("--form", "9999", "about '9999'"), ("--year", "0", "document of 0"), ("--document", "f0", "document 'f0'")],
+    [("--form", "9999", "about '9999'"), ("--year", "0", "document for 0"), ("--document", "f0", "document 'f0'")],
 )
 def test_a_filter_that_nothing_matches_is_refused(option: str, value: str, said: str, built_samples: Path) -> None:
     done = CliRunner().invoke(app, ["ask", "x", option, value, "--home", str(built_samples)])
@@ -182,7 +182,7 @@ def test_what_is_not_there_is_named_with_a_remedy(built_samples: Path, tmp_path:
         ([], "Give a question, or --queries FILE"),
         (["x", "--queries", "FILE", "--out", "o"], "Give a question, or --queries FILE"),
         (["--queries", "FILE"], "Give --queries and --out together"),
-        (["--queries", "FILE", "--out", "o", "--form", "1099-DIV"], "narrow one question"),
+        (["--queries", "FILE", "--out", "o", "--form", "1099-DIV"], "cannot be combined"),
     ],
 )
 def test_a_question_or_a_file_but_not_both(arguments: list[str], said: str, tmp_path: Path) -> None:

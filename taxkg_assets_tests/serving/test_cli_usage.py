@@ -105,4 +105,4 @@ def test_a_port_in_use_is_a_failure_that_is_reported_at_once(built_samples: Path
         done = run_cli("serve", "--home", str(built_samples), "--port", str(port))
     assert done.returncode == 1
     assert f"Port {port} of 127.0.0.1 cannot be opened" in done.stderr
-    assert "taxkg on http" not in done.stderr
+    assert "Serving" not in done.stderr

@@ -104,7 +104,7 @@ def test_without_its_export_a_question_is_encoded_with_torch(
     released, exact = open_release(str(sample_home)), open_release(str(built_samples)).searcher
     with caplog.at_level(logging.WARNING, logger="taxkg.serving"):
         assert isinstance(released.question_encoder, SentenceEncoder)
-    assert "PyTorch encodes questions" in caplog.text
+    assert "Questions are encoded with PyTorch" in caplog.text
     assert "run `taxkg build`" in caplog.text
     for question in QUESTIONS[:12]:
         ours, theirs = (searcher.search(question, k=1) for searcher in (released.searcher, exact))

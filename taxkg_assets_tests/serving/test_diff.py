@@ -58,7 +58,7 @@ def test_two_documents_are_found_by_name_and_revision(queried: tuple[str, ...], 
         (("9",), "matches several documents: f9, i9"),
         (("f9", "2030", "2040"), r"Revisions: f9: 2030, 2031, 2031__build20311206, 2032-draft1\."),
         (("f9", "2030"), "Give two revisions"),
-        (("w9",), r"Revisions: w9: 2029\. A comparison needs two: fetch another one"),
+        (("w9",), r"Revisions: w9: 2029\. Fetch another revision"),
         (("f9", "2030", "f9--2030"), "the same document, f9--2030. Name two of these: 2030, 2031"),
     ],
 )

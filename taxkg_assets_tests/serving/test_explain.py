@@ -33,7 +33,7 @@ def test_a_paragraph_states_its_evidence(built_samples: Path) -> None:
     out = CliRunner().invoke(app, ["explain", said["source_id"], "--home", str(built_samples)], catch_exceptions=False)
     assert "includes" in out.stdout
     assert said["rule_id"] in out.stdout
-    with pytest.raises(NodeNotFoundError, match="Nodes are named"):
+    with pytest.raises(NodeNotFoundError, match="Give a form and a box"):
         explain(released, ["no", "such", "thing"])
 
 

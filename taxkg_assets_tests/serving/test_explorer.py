@@ -90,7 +90,7 @@ def test_silence_does_not_look_like_an_answer(open_page: Any) -> None:
 
 def test_silence_about_a_form_says_that_the_library_lacks_it(open_page: Any) -> None:
     page = open_page("/?q=Who must file Form 8832?")
-    page.get_by_text("The library has no document of Form 8832.").wait_for()
+    page.get_by_text("The library has no document about Form 8832.").wait_for()
 
 
 def test_a_corrected_word_is_a_note_above_the_answer(open_page: Any) -> None:

@@ -115,9 +115,9 @@ def test_every_error_has_the_same_form(client: TestClient) -> None:
 
 def test_a_wrong_path_or_method_is_answered_with_the_right_one(client: TestClient) -> None:
     assert client.get("/v1/asks").json()["detail"] == (
-        "There is no /v1/asks. The calls are described at /docs and in /openapi.json."
+        "The path /v1/asks does not exist. See /docs or /openapi.json for all calls."
     )
-    assert client.get("/v1/ask").json()["detail"] == "/v1/ask does not take GET: use POST."
+    assert client.get("/v1/ask").json()["detail"] == "/v1/ask does not accept GET: use POST."
     assert client.post("/v1/ask", json=[]).json()["detail"] == "The body must be a JSON object."
 
 

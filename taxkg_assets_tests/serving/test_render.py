@@ -48,14 +48,14 @@ def test_a_build_prints_what_is_new_and_what_was_found_within_a_terminal() -> No
     gates.append(GateResult("tables", "cells", is_passed=True, figures={}, word="not measured"))
     rows = dict.fromkeys([f"table_{number}" for number in range(30)], 5)
     result = BuildResult(is_done=True, seconds=1.0, run_ids=[], gates=gates, built=["table_7"], rows=rows)
-    result.skipped.append("In forms these are not read: the subfolders old.")
+    result.skipped.append("Not read in forms: the subfolders old.")
     out = io.StringIO()
     render.print_build_result(result, out=Console(file=out, width=80))
     lines = out.getvalue().splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
     assert "29 tables unchanged." in lines
-    assert "skipped In forms these are not read: the subfolders old." in lines
+    assert "skipped Not read in forms: the subfolders old." in lines
     assert "Gates: 90 passed, 1 warned, 1 not measured. `--verbose` lists them all." in lines
     assert any("headings nest" in line for line in lines)
 

@@ -68,7 +68,7 @@ def test_the_inbox_is_a_source_that_no_one_has_to_name(tmp_path: Path) -> None:
     shutil.copy(STATUTE, inbox / "dropped.txt")
     assert has_sources(home)
     assert list(scan_sources(home).manifest.files) == ["dropped"]
-    with pytest.raises(SourceError, match="is the inbox"):
+    with pytest.raises(SourceError, match="the inbox is always a source"):
         drop(home.home, inbox)
 
 

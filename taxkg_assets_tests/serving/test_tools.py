@@ -179,7 +179,7 @@ def test_a_comparison_of_equal_documents_names_both(service: Service, monkeypatc
         ("ask", {"question": ""}, "question must not be empty."),
         ("ask", {"question": "x", "k": 99}, "k must be at most 50."),
         ("search", {}, "question is required."),
-        ("evidence", {"node_id": "nothing"}, "Take `node_id` from a search result."),
+        ("evidence", {"node_id": "nothing"}, "Use the `node_id` of a search result."),
         ("passage", {"node_id": "nothing"}, "no node 'nothing'"),
         ("diff", {"name": "f0"}, "Names: "),
         ("box", {"form": "1099-DIV", "key": "2e", "revision": "1999"}, "Revisions: 2026-01, 2024-01."),

@@ -162,21 +162,21 @@ def test_one_of_several_cases_is_left_to_the_passages() -> None:
 @pytest.mark.parametrize(
     ("text", "verdict", "reason"),
     [
-        ("Line 8 of Schedule 1 (2031) is line 6 minus line 7.", "supported", "The form computes the line so."),
+        ("Line 8 of Schedule 1 (2031) is line 6 minus line 7.", "supported", "The form computes the line in this way."),
         (
             "Line 8 of Schedule 1 (2031) does not add lines 6 and 7.",
             "supported",
-            "The form computes the line otherwise: Subtract line 7 from line 6.",
+            "The form computes the line differently: Subtract line 7 from line 6.",
         ),
         (
             "Line 8 of Schedule 1 (2031) is not line 6 minus line 7.",
             "contradicted",
-            "The form does compute the line so: Subtract line 7 from line 6.",
+            "The form does compute the line in this way: Subtract line 7 from line 6.",
         ),
         (
             "Line 8 of Schedule 1 (2031) is line 7 minus line 6.",
             "contradicted",
-            "The form computes the line otherwise: Subtract line 7 from line 6.",
+            "The form computes the line differently: Subtract line 7 from line 6.",
         ),
     ],
 )

@@ -104,8 +104,8 @@ def test_a_form_lists_its_fields_where_they_are_printed(client: TestClient) -> N
         ("/v1/documents/nothing", "Documents:"),
         ("/v1/documents/nothing/pages/1", "Documents:"),
         ("/v1/fields?document=nothing", "Documents:"),
-        ("/v1/documents/sample-i1099div--2024-01/pages/99", "its pages are"),
-        ("/v1/documents/sample-i1099div--2024-01/pages/99.png", "its pages are"),
+        ("/v1/documents/sample-i1099div--2024-01/pages/99", "Its pages are"),
+        ("/v1/documents/sample-i1099div--2024-01/pages/99.png", "Its pages are"),
     ],
 )
 def test_what_is_not_there_says_what_is(client: TestClient, path: str, reason: str) -> None:

@@ -171,7 +171,7 @@ def test_a_body_or_a_header_that_drips_is_given_up(site: Site, tmp_path: Path, b
                 handler.wfile.write(b"a")
 
     site.answers = [drip]
-    with pytest.raises(FetchError, match=r"not whole in 0 s after 1 attempt\."):
+    with pytest.raises(FetchError, match=r"did not finish in 0 s after 1 attempt\."):
         fetch(site, tmp_path, seconds_in_all=0.2)
     gone.set()
 
@@ -194,7 +194,7 @@ def test_a_busy_server_is_waited_for_as_long_as_it_asks(site: Site, tmp_path: Pa
 @pytest.mark.parametrize("queried", ["\u00b2", "soon", "9" * 5000, "Mon, 01 Jan 99999 00:00:00 GMT"])
 def test_a_wait_that_is_no_number_is_no_wait(site: Site, tmp_path: Path, queried: str) -> None:
     site.answers = [reply(429, Retry_After=queried)]
-    with pytest.raises(FetchError, match=r"answered 429|asks to wait"):
+    with pytest.raises(FetchError, match=r"answered 429|limits requests"):
         fetch(site, tmp_path)
 
 
@@ -220,7 +220,7 @@ def test_a_server_that_stays_down_ends_in_one_message(site: Site, tmp_path: Path
         fetch(site, tmp_path)
     assert len(site.queried) == 3
     site.answers = [reply(429, Retry_After="86400")]
-    with pytest.raises(FetchError, match="asks to wait"):
+    with pytest.raises(FetchError, match="limits requests"):
         fetch(site, tmp_path)
 
 
@@ -235,15 +235,15 @@ def test_a_slow_server_is_given_up(site: Site, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
-        ("http://169.254.169.254/latest/meta-data", "the host is not one of those allowed"),
-        ("http://localhost:1/x.pdf", "the host is not one of those allowed"),
+        ("http://169.254.169.254/latest/meta-data", "the host is not allowed"),
+        ("http://localhost:1/x.pdf", "the host is not allowed"),
         ("http://127.0.0.1:1/x.pdf", "port 1 of 127.0.0.1 is not allowed"),
         ("file:///etc/passwd", "addresses are allowed"),
         ("https://www.irs.gov@127.0.0.1/x.pdf", "an address with a user name is not allowed"),
         ("/pub/irs-pdf/f1099div.pdf", "more than 5 redirects"),
         ("http://127.0.0.1:99999/x.pdf", "is not an http"),
         ("http://[::1/x.pdf", "connection failed"),
-        ("/\x01x.pdf", "cannot be used|connection failed"),
+        ("/\x01x.pdf", "invalid response|connection failed"),
     ],
 )
 def test_redirects_go_through_the_same_gate(site: Site, tmp_path: Path, target: str, reason: str) -> None:
@@ -279,7 +279,7 @@ def test_names_are_families_years_and_nothing_else() -> None:
     urls = find_urls("W2", base_url="https://x", years=(2024, 2025))
     assert "https://x/pub/irs-prior/fw2--2024.pdf" in urls
     assert len(urls) == 6
-    with pytest.raises(FetchError, match="not the name"):
+    with pytest.raises(FetchError, match="not a valid IRS file name"):
         find_urls("../secret", base_url="https://x")
-    with pytest.raises(FetchError, match="not the year"):
+    with pytest.raises(FetchError, match="not a valid year"):
         find_urls("w2", base_url="https://x", years=(2024, -5))

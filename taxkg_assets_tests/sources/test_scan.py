@@ -51,8 +51,8 @@ def test_subfolders_and_dangling_links_are_named_where_they_look_like_documents(
     (one / "gone.png").symlink_to(other / "nothing.png")
     (one / "there.pdf").symlink_to(other / "c.PDF")
     assert describe_skipped(one) == (
-        f"In {one} these are not read: the subfolders 2022, 2023, 2024 and 1 more, which can be given as --corpus; "
-        "the links gone.pdf, whose files are not there."
+        f"Not read in {one}: the subfolders 2022, 2023, 2024 and 1 more (give them as --corpus); "
+        "the broken links gone.pdf."
     )
     assert "2022" not in describe_skipped(one, roots=[str(one / "2022")])
 

@@ -123,7 +123,7 @@ def test_nothing_left_to_train_is_said(tiny: Path) -> None:
     model = open_tiny_model(tiny)
     model[0].auto_model.encoder.layer = torch.nn.ModuleList()
     model[0].auto_model.pooler = None
-    with pytest.raises(ValueError, match="no layers that can be trained"):
+    with pytest.raises(ValueError, match="no layers to train"):
         EncoderTrainer(model, EncoderSettings()).freeze()
 
 
@@ -150,7 +150,7 @@ def test_a_step_keeps_every_tensor_where_the_model_is(tiny: Path) -> None:
     examples = write_examples()
     for late in (0.0, 0.5):
         trainer = EncoderTrainer(_Plain(open_tiny_model(tiny).tokenizer), replace(SETTINGS, late=late, is_cached=False))
-        guide = trainer.find_guide(examples)
+        guide = trainer.encode_guide(examples)
         moved = EncoderTrainer(trainer.model.to("meta"), trainer.settings)
         with pytest.raises(RuntimeError, match="meta"):  # its loss has no value to return, after the gradients
             moved.step(examples, guide)

@@ -40,8 +40,8 @@ def test_lay_questions_use_everyday_words() -> None:
 
 def test_a_heading_is_softened_but_for_names_and_abbreviations() -> None:
     wording = CorpusVocabulary(small.corpus())
-    assert wording.soften("Rent of Lots") == "rent of lots"
-    assert wording.soften("Rent of Roth IRA Lots") == "rent of Roth IRA lots"
+    assert wording.to_sentence_case("Rent of Lots") == "rent of lots"
+    assert wording.to_sentence_case("Rent of Roth IRA Lots") == "rent of Roth IRA lots"
     assert not wording.contains("ROL")
 
 

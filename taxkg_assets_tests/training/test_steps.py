@@ -45,7 +45,7 @@ def test_a_state_that_cannot_be_read_starts_from_scratch_and_says_so(
     state = tmp_path / "state"
     state.write_bytes(written)
     assert _run(iter([0.1, 0.2, 0.3, 0.4]), state).steps == 8
-    assert "starts from scratch" in caplog.text
+    assert "starts again from the beginning" in caplog.text
 
 
 def test_a_state_of_another_layout_is_not_used(tmp_path: Path) -> None:

@@ -38,16 +38,16 @@ def move_to_gpu(home: AnyHome, model: Any) -> Any:
     Returns:
         The model, on the CPU if no GPU is usable.
     """
-    moved = copy_to_gpu(model, is_demanded=home.settings.device == GPU) if wants_gpu(home) else None
+    moved = copy_to_gpu(model, is_required=home.settings.device == GPU) if uses_gpu(home) else None
     return model if moved is None else moved.model
 
 
-def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
+def copy_to_gpu(model: Any, *, is_required: bool) -> GpuModel | None:
     """Copy a model to the GPU for encoding; without a usable GPU, raise an error if the setting demands it, else warn.
 
     Args:
         model: Module of torch, on the processor.
-        is_demanded: Whether the setting names the GPU.
+        is_required: Whether the setting names the GPU.
 
     Returns:
         The copy; None if no GPU is usable.
@@ -58,15 +58,15 @@ def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
     copied = open_on_gpu(model, rows=ROWS)
     if isinstance(copied, GpuModel):
         return copied
-    if is_demanded:
+    if is_required:
         raise ModelError(
             f"TAXKG_DEVICE=cuda: the GPU cannot be used ({copied}). Free the GPU, or set TAXKG_DEVICE=cpu."
         )
-    _log.warning("The GPU cannot be used (%s): the CPU is used instead, in the same precision.", copied)
+    _log.warning("The GPU cannot be used (%s). The CPU is used instead, in the same precision.", copied)
     return None
 
 
-def wants_gpu(home: AnyHome) -> bool:
+def uses_gpu(home: AnyHome) -> bool:
     """Return whether the home computes on a GPU.
 
     Args:
@@ -107,7 +107,7 @@ def find_arithmetic(home: AnyHome) -> str:
     if home.settings.model_runtime != TORCH:
         return name_runtime(home.settings.model_runtime)
     # A GPU that the setting names and the machine lacks is an error only where something is to be computed on it.
-    if home.settings.device == GPU or wants_gpu(home) or not has_bfloat16():
+    if home.settings.device == GPU or uses_gpu(home) or not has_bfloat16():
         return SINGLE
     is_kept = home.settings.device == "auto" and home.store.storage.read(RECORD) == _IN_SINGLE.encode()
     return SINGLE if is_kept else BFLOAT16

@@ -37,7 +37,7 @@ class S3Storage:
     def __init__(self, uri: str, *, work: Path, patience_s: float = 180.0) -> None:
         bucket, _, prefix = uri.removeprefix(REMOTE).partition("/")
         if not bucket:
-            raise StorageError(f"{uri!r} is not the address of a bucket folder: write s3://BUCKET/FOLDER.")
+            raise StorageError(f"{uri!r} is not the address of a bucket folder. Write s3://BUCKET/FOLDER.")
         self.bucket, self.prefix, self._work = bucket, prefix.strip("/"), work
         self.uri = f"{REMOTE}{bucket}/{self.prefix}".rstrip("/")
         self._patience_s = patience_s
@@ -271,7 +271,7 @@ def _open_session(_settings: AwsSettings) -> Any:
     session = boto3.Session()
     if session.get_credentials() is None:
         raise StorageError(
-            "There are no credentials for the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE."
+            "There are no credentials for the bucket. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE."
         )
     return session
 

@@ -120,7 +120,7 @@ class Journal:
         return [call for call in calls if call is not None]
 
     def forget(self, recorded: set[str]) -> None:
-        """Remove calls from the file that the table already contains.
+        """Remove from the file the calls that the table already contains.
 
         Args:
             recorded: Ids of the calls in the table `llm_calls`.

@@ -57,9 +57,9 @@ def enforce_contract(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
 
     wanted = list(schema.columns())
     if missing := [c for c in wanted if c not in frame.columns]:
-        raise ContractError(f"{schema.__name__}: columns missing: {', '.join(missing)}.")
+        raise ContractError(f"{schema.__name__}: missing columns: {', '.join(missing)}.")
     if extra := [c for c in frame.columns if c not in wanted]:
-        raise ContractError(f"{schema.__name__}: columns that the schema lacks: {', '.join(extra)}.")
+        raise ContractError(f"{schema.__name__}: unknown columns: {', '.join(extra)}.")
     try:
         kept = schema.validate(frame.select(wanted), cast=False)
     except (ValidationError, SchemaError) as broken:

@@ -25,8 +25,8 @@ from taxkg_assets.retrieval.encoding.onnx_model import ExportError
 _log = logging.getLogger("taxkg")
 
 
-def lost_exports(home: AnyHome) -> list[str]:
-    """Return the encoders of kept releases whose ONNX export is missing, so that a build exports them again.
+def find_missing_exports(home: AnyHome) -> list[str]:
+    """Return the encoder of the current release if its ONNX export is missing, so that a build exports it again.
 
     Args:
         home: The home.
@@ -54,7 +54,7 @@ def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
 
     encoder = open_encoder_by_hash(home, hashed)
     if encoder is None:
-        raise ExportError(f"the encoder {hashed} of the index is missing on this machine")
+        raise ExportError(f"this machine does not have the encoder of the index ({hashed})")
     small = hashed.endswith(SMALL_ARITHMETIC)
     base = ExportCard("encoder", encoder.model_name, hashed, encoder.max_tokens, 0, encoder.dimension)
     return export_encoder(encoder.model, folder, base=replace(base, scale=encoder.scale), is_small=small)
@@ -79,7 +79,7 @@ def _export(store: Store, hashed: str, export: Callable[[Path], ExportCard]) -> 
     except ExportError as failed:
         card = {"reason": str(failed)}
         _log.warning(
-            "The model %s cannot be exported to ONNX (%s). Servers load it with torch instead: the first question "
+            "The model %s cannot be exported to ONNX (%s). Servers load it with PyTorch instead, so the first question "
             "takes a few seconds longer.",
             *(hashed, failed),
         )

@@ -76,7 +76,7 @@ def write_index_files(
         known: Columns that ranking reads.
         vectors: Vectors of the passages, one row per passage.
         flat: The passages themselves; None if only LanceDB stores them.
-        terms_by: Digest of the code that found the search terms of the passages.
+        terms_by: Digest of the code that computed the search terms of the passages.
     """
     facts = folder / FACTS
     facts.mkdir(parents=True)
@@ -375,11 +375,13 @@ def _open_folder(store: Store, name: str) -> Path:
     folder = store.storage.local_copy(name)
     card = folder / FILES
     listed = json.loads(card.read_text(encoding="utf8")) if card.is_file() else {FILES: [0, ""]}
-    wrong = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
-    if wrong:
+    damaged = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
+    if damaged:
         copied = not isinstance(store.storage, LocalStorage)
-        remedy = "delete this folder, it is copied again" if copied else "delete it and run `taxkg build`"
-        raise IndexFilesError(f"{folder} is damaged ({', '.join(wrong)}): {remedy}.")
+        remedy = "to have it copied again" if copied else "and run `taxkg build`"
+        raise IndexFilesError(
+            f"The index folder {folder} is damaged ({', '.join(damaged)}). Delete this folder {remedy}."
+        )
     return folder
 
 

@@ -78,8 +78,8 @@ class Lease:
         lease = cls._standing.get(uri)
         if lease is not None and (lease._is_lost or time.monotonic() - lease._renewed_at > SURE_SECONDS):
             raise HomeBusyError(
-                f"This build lost its lock on {uri}, which it could not reach for a while, and stopped writing. "
-                "Run it again."
+                f"This build could not reach {uri} for a while, lost its lock and stopped writing. "
+                "Check the connection, and run the build again."
             )
 
     def _take(self, wait_s: float) -> None:
@@ -94,7 +94,7 @@ class Lease:
                 return
             if time.monotonic() >= deadline:
                 remedy = "Wait for it, or choose another home with --home."
-                raise HomeBusyError(f"Another build ({holder}) is working on {self._uri}. {remedy}")
+                raise HomeBusyError(f"Another build ({holder}) is running on {self._uri}. {remedy}")
             time.sleep(POLL_SECONDS)
 
     def _beat(self) -> None:

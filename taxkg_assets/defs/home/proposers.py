@@ -213,10 +213,12 @@ def _checked(settings: Settings) -> Settings:
             f"TAXKG_LLM_MODELS names unknown tasks: {', '.join(unknown)}. Tasks: {', '.join(TASKS)}."
         )
     if not models_of(settings)[""] and settings.llm_models.keys() != TASKS.keys():
-        raise ProposerSettingError(f"TAXKG_LLM_MODEL is empty: name the model of the provider {settings.llm_provider}.")
+        raise ProposerSettingError(
+            f"TAXKG_LLM_MODEL is empty. Set it to a model of the provider {settings.llm_provider}."
+        )
     if settings.llm_provider == "openai" and not settings.llm_url:
         raise ProposerSettingError(
-            "TAXKG_LLM_URL is empty: name the server, e.g. http://localhost:11434/v1 for Ollama."
+            "TAXKG_LLM_URL is empty. Set it to the server's URL, e.g. http://localhost:11434/v1 for Ollama."
         )
     return settings
 
@@ -230,9 +232,9 @@ def _own_prices(path: str) -> dict[str, Price]:
         rows = yaml.safe_load(Path(path).read_text(encoding="utf8"))
         return {re.compile(str(k)).pattern: _read_price(v) for k, v in rows.items()}
     except (OSError, yaml.YAMLError, re.error, KeyError, TypeError, ValueError, AttributeError) as broken:
-        said = " ".join(str(broken).split())
+        message = " ".join(str(broken).split())
         raise ProposerSettingError(
-            f"{path} (TAXKG_LLM_PRICES) is not a price list: {said}. "
+            f"{path} (TAXKG_LLM_PRICES) is not a price list: {message}. "
             "Write lines like `my-model: {input_usd: 1, output_usd: 2}`, both for a million tokens."
         ) from broken
 
@@ -241,5 +243,5 @@ def _read_price(row: Any) -> Price:
     """Return a price; reject a negative one or none, with which a budget would last for ever."""
     price = Price(float(row["input_usd"]), float(row["output_usd"]))
     if not all(0 <= usd < math.inf for usd in (price.input_usd, price.output_usd)):
-        raise ValueError(f"{row} is no price")
+        raise ValueError(f"{row} is not a price")
     return price

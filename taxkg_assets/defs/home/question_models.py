@@ -162,8 +162,8 @@ def _verify(folder: Path, digests: Mapping[str, str]) -> None:
             actual = hashlib.file_digest(file, "sha256").hexdigest()
         if actual != digest:
             raise ExportDamagedError(
-                f"The exported model {path} has SHA-256 {actual}, its card says {digest}: "
-                f"delete the folder {folder} and run `taxkg build`."
+                f"The exported model {path} is damaged: its SHA-256 is {actual}, but its card says {digest}. "
+                f"Delete the folder {folder} and run `taxkg build`."
             )
     with contextlib.suppress(OSError):  # a home that this user may only read is verified each time
         atomic_write(folder / VERIFIED, json.dumps(states).encode())

@@ -35,11 +35,11 @@ def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = B
         return ""
     if run is None or run.is_finished:
         return ""
-    instance.report_run_failed(run, "The process of this run ended early. What it had committed is kept.")
+    instance.report_run_failed(run, "The process of this run ended early. Tables that it had committed are kept.")
     return run.run_id
 
 
-def find_broken_run(instance: dg.DagsterInstance) -> str:
+def find_interrupted_run(instance: dg.DagsterInstance) -> str:
     """Return the id of the newest run if it was killed or interrupted; empty if one of its own steps failed.
 
     Args:

@@ -53,7 +53,7 @@ def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranke
     if scorer is not None:
         return _with_weight(row, scorer)
     _log.warning(
-        "The reranker has no export, so it runs with PyTorch, which is slower: %s",
+        "The reranker runs with PyTorch, which is slower, because it has no ONNX export: %s",
         why_not_exported(home.store, reranker_export(row)),
     )
     return _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
@@ -152,6 +152,6 @@ def _open_cross(name: str) -> Any:
     try:
         return CrossEncoder(name, device="cpu", local_files_only=Path(name).is_dir())
     except (OSError, ValueError) as missing:
-        said = str(missing).partition("\n")[0]
+        message = str(missing).partition("\n")[0]
         remedy = "Set TAXKG_RERANKER to late, cross, none, or a cross-encoder's folder or hub name."
-        raise ModelError(f"The reranker {name!r} could not be loaded: {said} {remedy}") from missing
+        raise ModelError(f"The reranker {name!r} could not be loaded: {message} {remedy}") from missing

@@ -169,7 +169,7 @@ def safe_name(name: str) -> str:
         ValueError: The name leads out of its folder.
     """
     if name.startswith("/") or "\0" in name or any(part in {"", ".", ".."} for part in name.split("/")):
-        raise ValueError(f"{name!r} is not a valid path inside a home: it would lead out of the home.")
+        raise ValueError(f"{name!r} is not a valid path in a home: it leads out of the home.")
     return name
 
 

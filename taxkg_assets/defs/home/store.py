@@ -126,7 +126,7 @@ class Store(StoredTables):
                 except BlockingIOError as busy:
                     if time.monotonic() >= deadline:
                         remedy = "Wait for it, or choose another home with --home."
-                        raise HomeBusyError(f"Another {work} is working on {self.uri}. {remedy}") from busy
+                        raise HomeBusyError(f"Another {work} is running on {self.uri}. {remedy}") from busy
                     time.sleep(POLL_SECONDS)
             left_s = max(0.0, deadline - time.monotonic())
             with self.storage.lease(wait_s=left_s) if work == BUILD else nullcontext():
@@ -292,19 +292,19 @@ class Store(StoredTables):
         state = self.state(name)
         if state is None:
             raise TableNotFoundError(
-                f"Table {name} was deleted from {self.uri} while it was written. Run the build again, and do not "
-                "change a home while it is built."
+                f"Another program deleted the table {name} in {self.uri} during the build. Run the build "
+                "again, and do not change a home while a build runs."
             )
         return state
 
     # -------------------------------------------------------------------------------------- cache of readings
 
     def reading_folder(self, document_id: str, *, reading: str) -> Path:
-        """Return the cache folder for one reading of a document: one version of its bytes and of the code.
+        """Return the cache folder for the tables extracted from one version of a document by one version of the code.
 
         Args:
             document_id: The document.
-            reading: Digest of the bytes of the document and the version of the code that reads it.
+            reading: Digest of the document's bytes and of the code version.
         """
         return self.home / "cache" / "extract" / digest(document_id) / reading
 

@@ -70,7 +70,7 @@ class TokenCache:
         for array in (np.array(list(arrays)), *arrays.values()):
             np.save(written, array, allow_pickle=False)
         atomic_write(path, hashlib.sha256(written.getbuffer()).digest() + written.getvalue())
-        for former in sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)[:-KEPT_ENCODERS]:
+        for former in sorted(path.parent.glob("*.npy"), key=lambda file: file.stat().st_mtime)[:-KEPT_ENCODERS]:
             former.unlink(missing_ok=True)
 
     def _path(self, model_hash: str) -> Path:

@@ -69,7 +69,7 @@ class LocalEngine:
 
         Args:
             encoder: Encoder of this machine.
-            name: What opens its model.
+            name: Folder or hub name of its model; not used.
         """
         return encoder
 

@@ -171,7 +171,9 @@ def fetch_watched(context: dg.OpExecutionContext) -> None:
         context.log.info(f"{line.status}: {line.url} {line.file} {line.reason}")
         failed += line.status == "failed"
     if failed:
-        raise dg.Failure(f"{failed} of the watched documents could not be fetched; the log names each of them.")
+        raise dg.Failure(
+            f"{failed} of the documents in TAXKG_WATCH could not be downloaded. The log gives the reason for each."
+        )
 
 
 @dg.job(tags={"dagster/max_runtime": str(load_fetching().run_seconds)})

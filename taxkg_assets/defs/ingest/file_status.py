@@ -16,11 +16,11 @@ from taxkg_assets.sources.manifest import SourceFile
 from taxkg_assets.sources.scan import find_duplicate_files, printable, sha256_of
 
 MIB = 1024 * 1024
-BACK_REMEDY = "Put it back, or remove it and build again."
-READ_REMEDY = "Let the user of this process read it, or remove it."
-LINK_REMEDY = "Put the file itself there, or pass its folder to `taxkg build --corpus FOLDER`."
+BACK_REMEDY = "Restore the file, or build again without it."
+READ_REMEDY = "Give the user of this process permission to read the file, or remove the file."
+LINK_REMEDY = "Replace the link with the file itself, or record its folder with `taxkg build --corpus FOLDER`."
 SIZE_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB."
-RIVAL_REMEDY = "Rename one of them, or remove the one that is not meant."
+RIVAL_REMEDY = "Rename one of the files, or remove the wrong one."
 DUPLICATE_REMEDY = "Remove one of the two files."
 
 
@@ -41,7 +41,7 @@ def inbox_of(settings: Settings) -> Path:
         settings: Settings with `home`.
 
     Returns:
-        The folder of the settings; `inbox` in the home by default.
+        The folder in TAXKG_INBOX; by default `inbox` in the home.
     """
     return Path(settings.inbox or Store(settings.home).home / "inbox").resolve()
 
@@ -64,29 +64,32 @@ def inspect_files(
     Returns:
         The state of each document's file, with the reason if it cannot be read.
     """
-    looks = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
-    seen = {d: look.sha256 for d, look in looks.items() if not look.reason}
+    statuses = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
+    seen = {d: status.sha256 for d, status in statuses.items() if not status.reason}
     for document_id, holder in find_duplicate_files(seen, admitted=admitted).items():
         reason = f"{printable(files[document_id].path)} has the same bytes as the document {holder}."
-        looks[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
-    return looks
+        statuses[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
+    return statuses
 
 
 def _inspect_file(file: SourceFile, *, settings: Settings, hashed: Callable[[Path], str]) -> FileStatus:
     path, shown = Path(file.path), printable(file.path)
     if file.rival is not None:
-        reason = f"Two files of this name differ, or cannot be compared: {shown} and {printable(file.rival.path)}."
+        reason = (
+            f"Two files have this name, and they differ or cannot be compared: {shown} and "
+            f"{printable(file.rival.path)}."
+        )
         return _refuse("open", reason, RIVAL_REMEDY)
     try:
         if _leads_out(path, inbox=inbox_of(settings)):
-            return _refuse("open", f"{shown} is a link that leads out of the inbox.", LINK_REMEDY)
+            return _refuse("open", f"{shown} is a link to a file outside the inbox.", LINK_REMEDY)
         size = path.stat().st_size
         if size > settings.document_memory_mb * MIB:
-            reason = f"{shown} has {size // MIB} MiB, more than reading may take ({settings.document_memory_mb} MiB)."
+            reason = f"{shown} has {size // MIB} MiB, more than the limit of {settings.document_memory_mb} MiB."
             return _refuse("limits", reason, SIZE_REMEDY)
         return FileStatus(hashed(path))
     except FileNotFoundError:
-        return _refuse("open", f"{shown} is not there.", BACK_REMEDY)
+        return _refuse("open", f"{shown} does not exist.", BACK_REMEDY)
     except OSError as closed:
         return _refuse("open", f"{shown} cannot be read ({closed.strerror}).", READ_REMEDY)
 

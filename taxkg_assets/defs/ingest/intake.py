@@ -52,7 +52,7 @@ class Intake:
 
 
 def extraction_key(sha256: str, version: str) -> str:
-    """Return the key of one reading of a document: its bytes and the code version."""
+    """Return the cache key of a document's extracted tables: the digest of its bytes and the code version."""
     return f"{sha256[:20]}-{version[:20]}"
 
 
@@ -72,14 +72,14 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     known, refused = _read_known(store)
     jobs: list[Job] = []
     cleared: set[str] = set()
-    looks = inspect_sources(home, set(document_ids) & files.keys(), files=files, known=known)
-    for document_id, look in sorted(looks.items()):
-        job = _job(store, document_id, files[document_id], look.sha256, version, settings=settings)
+    statuses = inspect_sources(home, set(document_ids) & files.keys(), files=files, known=known)
+    for document_id, status in sorted(statuses.items()):
+        job = _job(store, document_id, files[document_id], status.sha256, version, settings=settings)
         if _is_same(known.get(document_id), job):
             cleared.add(document_id)
         elif not _is_same(refused.get(document_id), job):
             jobs.append(job)
-    outcomes = _read(home, jobs, looks=looks)
+    outcomes = _read(home, jobs, statuses=statuses)
     now = datetime.now(UTC)
     admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
     rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
@@ -91,13 +91,13 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
         for o, j in zip(outcomes, jobs, strict=True)
         if not o.is_read
     ]
-    gone = (known.keys() | refused.keys()) - files.keys()
+    removed = (known.keys() | refused.keys()) - files.keys()
     documents = {row["document_id"]: {"content": extraction_key(row["sha256"], row["code_version"])} for row in rows}
     recovered = (cleared | admitted.keys()) & refused.keys()
     quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
     return Intake(
-        documents=(build_documents(rows), {**documents, **dict.fromkeys(gone)}),
-        quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(gone | recovered)}),
+        documents=(build_documents(rows), {**documents, **dict.fromkeys(removed)}),
+        quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(removed | recovered)}),
     )
 
 
@@ -167,9 +167,9 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
         or known[d].get("settler", "") != settler
     ]
     _restore_readings(home, [wanted[d] for d in stale])
-    gone: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(known.keys() - wanted.keys()))
-    if gone:
-        yield schema_of(name).create_empty(), gone
+    removed: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(known.keys() - wanted.keys()))
+    if removed:
+        yield schema_of(name).create_empty(), removed
     frames: list[pl.DataFrame] = []
     states: dict[str, Mapping[str, str] | None] = {}
     size = 0.0
@@ -223,8 +223,8 @@ def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
     for name in PER_DOCUMENT:
         state, settler = store.state(name), refinement_fingerprint(home, name)
         outdated |= {d for d, s in (state.documents if state else {}).items() if s.get("settler", "") != settler}
-    for document_id, look in inspect_sources(home, files.keys(), files=files, known=known).items():
-        job = _job(store, document_id, files[document_id], look.sha256, version, settings=settings)
+    for document_id, status in inspect_sources(home, files.keys(), files=files, known=known).items():
+        job = _job(store, document_id, files[document_id], status.sha256, version, settings=settings)
         row = known.get(document_id)
         if row is not None and _is_same(row, job):
             is_current = document_id not in refused and row["tier"] == tier_of(settings, row)
@@ -291,13 +291,13 @@ def _is_same(row: DocumentRecord | QuarantineRecord | None, job: Job) -> bool:
     return row is not None and row["sha256"] == job.sha256 and row["code_version"] == job.code_version
 
 
-def _read(home: Home, jobs: Sequence[Job], *, looks: Mapping[str, FileStatus]) -> list[Outcome]:
+def _read(home: Home, jobs: Sequence[Job], *, statuses: Mapping[str, FileStatus]) -> list[Outcome]:
     """Read what the cache does not hold yet, the largest files first so that no core idles at the end."""
     done: dict[str, Outcome] = {}
     for job in jobs:
-        look = looks[job.document_id]
-        if look.reason:
-            done[job.document_id] = Outcome(job.document_id, False, 0.0, look.stage, look.reason, look.remedy)
+        status = statuses[job.document_id]
+        if status.reason:
+            done[job.document_id] = Outcome(job.document_id, False, 0.0, status.stage, status.reason, status.remedy)
         elif (Path(job.folder) / "contents.json").exists():
             done[job.document_id] = Outcome(job.document_id, True, 0.0)
     missing = [j for j in jobs if j.document_id not in done]
@@ -327,15 +327,15 @@ def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:
     ]
     files = store.read_manifest().files
     known = {r["document_id"]: r for r in lost}
-    looks = inspect_sources(home, known.keys() & files.keys(), files=files, known=known)
-    jobs = [_job(store, d, files[d], looks[d].sha256, version, settings=settings) for d in known if d in looks]
+    statuses = inspect_sources(home, known.keys() & files.keys(), files=files, known=known)
+    jobs = [_job(store, d, files[d], statuses[d].sha256, version, settings=settings) for d in known if d in statuses]
     for row, job in zip(lost, jobs, strict=True):
         if not _is_same(row, job):
             raise LookupError(
-                f"{row['document_id']}: its cached tables were deleted, and the file or the code has changed since "
-                "it was admitted. Materialize `documents` for it first (or run `taxkg build`)."
+                f"The cached tables of {row['document_id']} were deleted, and its file or the code has "
+                "changed since they were made. Run `taxkg build`, or materialize `documents` for it first."
             )
-    for outcome in _read(home, jobs, looks=looks):
+    for outcome in _read(home, jobs, statuses=statuses):
         if not outcome.is_read:
             raise LookupError(f"{outcome.document_id}: {outcome.stage}: {outcome.reason} {outcome.remedy}")
 

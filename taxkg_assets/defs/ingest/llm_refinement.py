@@ -50,10 +50,10 @@ def open_refinement(home: Home, name: str) -> Settle:
     if not refinement_fingerprint(home, name):
         return lambda folder: pl.read_ipc(folder / f"{name}.arrow")
     proposer = open_proposer(home)
-    return lambda folder: settle_reading(folder, proposer)
+    return lambda folder: resolve_cached_references(folder, proposer)
 
 
-def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
+def resolve_cached_references(folder: Path, proposer: Proposer) -> pl.DataFrame:
     """Resolve the ambiguous references of one document from its cached tables."""
     return resolve_ambiguous_references(
         schemas.References.cast(pl.read_ipc(folder / "references.arrow")),
@@ -63,7 +63,7 @@ def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
     )
 
 
-def build_settled_references(
+def build_resolved_references(
     documents: dy.DataFrame[schemas.Documents], *, folder_of: Callable[[DocumentRecord], Path], proposer: Proposer
 ) -> dy.DataFrame[schemas.References]:
     """Build the rows of `references` that the next publication would contain, from cached readings.
@@ -77,5 +77,5 @@ def build_settled_references(
         Rows of `references`.
     """
     folders = [folder_of(row) for row in iter_records(documents, DocumentRecord)]
-    frames = [settle_reading(folder, proposer) for folder in folders if folder.is_dir()]
+    frames = [resolve_cached_references(folder, proposer) for folder in folders if folder.is_dir()]
     return schemas.References.validate(pl.concat([schemas.References.create_empty(), *frames]))

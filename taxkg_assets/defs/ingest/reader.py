@@ -87,8 +87,8 @@ class _Child:
             self.close()
             reason = reply.reason if isinstance(reply, Lost) else ""
             raise RuntimeError(
-                f"No worker process for reading documents could start. {reason} Free memory or end "
-                f"other work, and build again."
+                f"No worker process could start to read documents. {reason} Free memory or stop "
+                f"other programs, and build again."
             )
 
     def read(self, job: Job) -> Reply | Lost:
@@ -230,4 +230,4 @@ def _to_outcome(job: Job, reply: Reply | Lost, *, seconds: float) -> Outcome:
         case Unwritable():
             raise OSError(reply.errno, reply.message, reply.folder)
         case Ready():
-            raise RuntimeError("A worker process replied `ready` to a document instead of a result.")
+            raise RuntimeError("A worker process sent `ready` instead of the result for a document.")

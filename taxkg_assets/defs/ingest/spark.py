@@ -139,7 +139,7 @@ def _collect(rows: Any) -> list[Any]:
         lines = [line for line in str(failed).splitlines() if _RAISED.match(line)]
         reason = lines[-1].partition(": ")[2] if lines else str(failed)
         raise ExecutorError(
-            f"An executor of the Spark cluster failed: {reason.rstrip('. ')}. Correct it on the cluster and run "
+            f"An executor of the Spark cluster failed: {reason.rstrip('. ')}. Fix it on the cluster, and run "
             "`taxkg build` again; finished work is kept."
         ) from failed
     return collected

@@ -83,7 +83,7 @@ def read_document(job: Job) -> Reply:
         data = Path(job.path).read_bytes()
     except OSError as gone:
         reason = f"The file cannot be read ({gone.strerror})."
-        return _refusal("open", reason, "Put it back, or remove it and build again.")
+        return _refusal("open", reason, "Restore the file, or build again without it.")
     if hashlib.sha256(data).hexdigest() != job.sha256:
         return _refusal("open", "The file changed while it was being read.", "Run the build again.")
     try:

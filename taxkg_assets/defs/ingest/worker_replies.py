@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 
 MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
 TIME_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_SECONDS and build with --retry."
-CRASH_REMEDY = "The parser crashed on the file: repair it with a PDF tool, and build again."
+CRASH_REMEDY = "The parser crashed on the file. Repair the file with a PDF tool, and build again."
 ABORT_REMEDY = (
     "Memory ran out, or the parser crashed: raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry, or repair the file "
     "with a PDF tool and build again."

@@ -50,15 +50,19 @@ def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iter
     if run.status == dg.DagsterRunStatus.FAILURE:
         gates, errors = _gate_lines(instance, run_id), _error_lines(instance, run_id)
         if gates:
-            yield Alert("failed gate", f"{run.job_name}: a gate has failed; the old release serves on", gates, run_id)
+            yield Alert(
+                "failed gate", f"{run.job_name}: a gate has failed; the old release is still served", gates, run_id
+            )
         else:
-            yield Alert("failed run", f"{run.job_name}: the run has failed; the old release serves on", errors, run_id)
+            yield Alert(
+                "failed run", f"{run.job_name}: the run has failed; the old release is still served", errors, run_id
+            )
     if record.start_time is not None:
-        # The sensor may look at a run when the next one has already refused more: each run reports its refusals.
+        # The sensor may check a run when the next one has already refused more: each run reports its refusals.
         end = record.end_time if record.end_time is not None else time.time()
         refused = _refusal_lines(store, *(datetime.fromtimestamp(at, UTC) for at in (record.start_time, end)))
         if refused:
-            yield Alert("quarantine", f"{len(refused)} in quarantine; older rows stay, if any", refused, run_id)
+            yield Alert("quarantine", f"{len(refused)} in quarantine; rows of earlier versions stay", refused, run_id)
 
 
 def _gate_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
@@ -82,8 +86,8 @@ def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
     for entry in instance.all_logs(run_id, of_type=kinds):
         event = entry.get_dagster_event()
         error = event.step_failure_data.error if event.is_step_failure else None
-        said = describe_error(error) if error is not None else event.message or ""
-        lines.append(f"{event.step_key or 'run'}: {said}")
+        message = describe_error(error) if error is not None else event.message or ""
+        lines.append(f"{event.step_key or 'run'}: {message}")
     return tuple(lines)
 
 

@@ -88,13 +88,13 @@ def wait_until_prepared(name: str) -> None:
     run = find_run()
     preparation = run.preparations.get(name) if run is not None else None
     if preparation is not None and not preparation.cancel() and (failed := preparation.exception()) is not None:
-        _LOG.warning("The background preparation of %s failed, so its step does the work: %s", name, failed)
+        _LOG.warning("Preparing %s in the background failed, so its own step builds it: %s", name, failed)
 
 
 def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:
     record = PIPELINE[name]
     step = record.step
-    if step is None or step.dealt or record.is_training or record.fingerprint is None:
+    if step is None or step.divided_table or record.is_training or record.fingerprint is None:
         return
     if not set(record.upstream) <= run.finished or not reads_much(home, step.builder.reads):
         return
@@ -133,6 +133,6 @@ def take_table(name: str, *, made_from: str) -> Written | None:
         return None
     try:
         written = early.begun.result()
-    except StepDiedError:  # alone it has more memory
+    except StepDiedError:  # the step builds the table itself, with more memory
         return None
     return written if early.made_from == made_from else None

@@ -63,11 +63,11 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
         if record is None:
             reason = "has not been run"
         elif record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
-            reason = "is planned in a run that has not reached it"
+            reason = "is waiting in a run"
         elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
             reason = "has failed"
         elif stored is not None and _evaluated_at(record) < stored.storage_id:
-            reason = "is older than the table"
+            reason = "ran before the table changed"
         elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
             reason = f"checked another version of {', '.join(others)}"
         else:
@@ -169,8 +169,7 @@ def gate(
     Args:
         on: Table whose downstream tables a failed check blocks.
         reads: Further tables that the condition reads.
-        opens: Tables whose rows count toward the limit above which a gate runs in its own process, for a condition that
-            reads as much through the home.
+        opens: Tables that the condition reads through the home. A gate that reads many rows runs in its own process.
         measures: Whether the condition needs labels or questions that a home may lack. Without them it passes, and a
             second, non-blocking check warns that nothing was measured.
 

@@ -32,7 +32,9 @@ def label_folders(home: Home) -> list[Path]:
     named = [Path(part).resolve() for part in home.settings.gold.split(os.pathsep) if part]
     for folder in named:
         if not folder.is_dir():
-            raise GoldError(f"TAXKG_GOLD names {folder}, which is not a folder: correct the setting or add the folder.")
+            raise GoldError(
+                f"{folder}, named in TAXKG_GOLD, is not a folder. Correct the setting, or create the folder."
+            )
     return [folder for folder in (BUNDLED, *named) if folder.is_dir()]
 
 
@@ -77,7 +79,7 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
             try:
                 sets[name] = [json.loads(line) for line in lines if line.strip()]
             except json.JSONDecodeError as broken:
-                raise GoldError(f"{path} is not JSON Lines ({broken}). Correct the file.") from broken
+                raise GoldError(f"{path} is not a valid JSON Lines file ({broken}). Correct the file.") from broken
     return sets
 
 

@@ -75,13 +75,12 @@ class DeltaIO(dg.ConfigurableIOManager):
         if faults:
             listed = "; ".join(faults)
             raise UngatedInputError(
-                f"{name} cannot be read because of its gates: {listed}. Fix the data or the "
-                f"code, then run `taxkg build`, "
-                "or materialize the named tables with their checks."
+                f"{name} cannot be used yet, because these gates have not passed on the current tables: {listed}. "
+                "Fix the data or the code, then run `taxkg build`, or materialize these tables with their checks."
             )
         state = self.home.store.state(name)
         if state is None:
-            raise UngatedInputError(f"{name} has not been built: run `taxkg build`, or materialize it first.")
+            raise UngatedInputError(f"{name} has not been built. Run `taxkg build`, or materialize it first.")
         return state
 
     def _find_ungated_of_step(self, context: dg.InputContext) -> Mapping[str, str]:

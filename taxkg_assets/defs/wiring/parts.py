@@ -82,7 +82,7 @@ def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: st
     return {(document_id,): digest(code, made_from) for document_id, made_from in digests.items()}
 
 
-def find_kept(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:
+def find_current_parts(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:
     """List the parts whose rows are current.
 
     Args:

@@ -139,8 +139,8 @@ def table(
     prepare: Callable[[Home], None] | None = None,
     show: Show | None = None,
     parts: Parts | None = None,
-    dealt: str = "",
-    can_be_dealt: Callable[[Home], bool] = lambda home: True,
+    divided_table: str = "",
+    can_be_divided: Callable[[Home], bool] = lambda home: True,
 ) -> dg.AssetsDefinition:
     """Create the asset of a corpus-wide table, and register the table in `PIPELINE`.
 
@@ -161,8 +161,9 @@ def table(
             it starts once the inputs are written, before their gates have passed.
         show: Function that returns additional metadata for the UI.
         parts: How the table is built in parts, so that only parts of changed documents are rebuilt.
-        dealt: Upstream table whose rows may be divided among processes; not with `parts`, `row_checks` or `publish`.
-        can_be_dealt: Function that returns whether the division is worth its memory; otherwise one process builds the
+        divided_table: Upstream table whose rows may be divided among processes; not with `parts`, `row_checks` or
+            `publish`.
+        can_be_divided: Function that returns whether the division is worth its memory; otherwise one process builds the
             table.
 
     Returns:
@@ -177,7 +178,9 @@ def table(
 
     read_code = partial(_digest_code, schema, functions, has_settings=has_settings, resources=fingerprint)
     builder = TableBuilder(build, read, opened, has_settings)
-    step = TableStep(name, schema, builder, row_checks, publish, parts, read_code, dealt, can_be_dealt, keep, prepare)
+    step = TableStep(
+        name, schema, builder, row_checks, publish, parts, read_code, divided_table, can_be_divided, keep, prepare
+    )
     record = TableRecord(
         name,
         upstream,
@@ -247,6 +250,6 @@ def _make_stale(
     if state is not None and state.inputs == made_from:
         return Unchanged()
     if not is_alone and reads_much(home, step.builder.reads):
-        making = make_in_shares if step.dealt and step.can_be_dealt(home) else make_in_process
+        making = make_in_shares if step.divided_table and step.can_be_divided(home) else make_in_process
         return making(home, step.name, states, made_from=made_from)
     return step.make(home, states, made_from=made_from)

@@ -18,7 +18,7 @@ from taxkg_assets.defs.wiring.parts import (
     Parts,
     digest_parts,
     digest_sources,
-    find_kept,
+    find_current_parts,
     record_parts,
     select_parts,
 )
@@ -40,9 +40,9 @@ class TableStep:
     parts: Parts | None
     read_code: Callable[[Home], str]
     """Digest of the code and the settings that decide its rows."""
-    dealt: str = ""
+    divided_table: str = ""
     """The table above whose rows may be dealt out to several processes, each of which makes what belongs to its own."""
-    can_be_dealt: Callable[[Home], bool] = lambda home: True
+    can_be_divided: Callable[[Home], bool] = lambda home: True
     """Whether a home has room for that: several processes need more memory than one."""
     keep: Callable[[Home], None] | None = None
     """Stores in the home's cache what later steps would compute again."""
@@ -67,11 +67,11 @@ class TableStep:
             whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.digest_each else None
             digests = self._digest_parts(home, states, whole)
             state = home.store.state(self.name)
-            kept = find_kept(digests, state)
+            kept = find_current_parts(digests, state)
             wanted = [part for part in digests if part not in kept]
             frames = self._read(home, states, wanted=wanted if kept else None) if whole is None else whole
-            if self.dealt:
-                frames[self.dealt] = frames[self.dealt].gather_every(share[1], share[0])
+            if self.divided_table:
+                frames[self.divided_table] = frames[self.divided_table].gather_every(share[1], share[0])
             more: dict[str, Any] = {n: opener(home) for n, opener in self.builder.resources.items()}
             if self.builder.has_settings:
                 more["settings"] = home.settings

@@ -57,7 +57,7 @@ def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
 
 
 def shortened(frame: pl.DataFrame) -> pl.DataFrame:
-    """Narrow a frame for display: drop nested columns, and show only the end of long ids.
+    """Prepare a frame for display: drop nested columns, and show only the end of long ids.
 
     Args:
         frame: Rows.

@@ -28,9 +28,14 @@ _KINDS = {
 class FormField:
     """One fillable field of a page; rectangles are points from the top left of the page as shown.
 
-    kind: text, checkbox, choice, signature. spoken, caption: empty where neither template nor field has any.
-    subform: the path of the groups that it is in. tab_ix: its place in the order of the template, else of the page.
-    is_from_template: its name is one of the template's. widget_ix: its place among the fields of its page.
+    Attributes:
+        kind: `text`, `checkbox`, `choice` or `signature`.
+        spoken: Spoken text; empty if neither template nor field has one.
+        caption: Printed caption; empty if neither template nor field has one.
+        subform: Path of the groups that contain the field.
+        tab_ix: Position in the template's order; without a template, in the page's.
+        is_from_template: Whether the template has a field of this name.
+        widget_ix: Position among the fields of the page.
     """
 
     name: str
@@ -74,7 +79,7 @@ def find_form_fields(source: Source) -> FormFields:
             joined = _join(widget, known.get(widget.name), page=page.page, widget_ix=ix)
             if joined.kind != "button":
                 fields.append(joined)
-    fields.sort(key=lambda one: (one.page, one.tab_ix, one.widget_ix))
+    fields.sort(key=lambda field: (field.page, field.tab_ix, field.widget_ix))
     fault = template.reason or _find_fault(fields)
     return FormFields(tuple(fields), is_trusted=bool(fields) and not fault, reason=fault)
 
@@ -101,7 +106,7 @@ def _join(widget: Widget, entry: TemplateField | None, *, page: int, widget_ix: 
 def _find_fault(fields: list[FormField]) -> str:
     """Return why a readable template is not used; empty where it is."""
     least = load_spoken().trust
-    joined = [one for one in fields if one.is_from_template]
+    joined = [field for field in fields if field.is_from_template]
     if len(joined) < least.joined_frac * len(fields):
         return f"The template names {len(joined)} of {len(fields)} fields."
     spoken = [one.spoken for one in joined if one.spoken]

@@ -39,9 +39,12 @@ _MAY_QUOTE = b"<!"
 
 @dataclass(frozen=True, slots=True)
 class TemplateField:
-    """One field of a template; `name` is the path of names with their counts, as the form field is called.
+    """One field of a template.
 
-    kind: text, checkbox, choice, signature or button. order: its place among all fields.
+    Attributes:
+        name: Path of the names of its groups with their counts, as the form field is called.
+        kind: `text`, `checkbox`, `choice`, `signature` or `button`.
+        order: Position among all fields.
     """
 
     name: str

@@ -94,10 +94,10 @@ def _find_fault(area: LinkArea, places: Mapping[str, NamedPlace]) -> str:
     if area.url:
         if len(area.url) > load_navigation().limits.url_chars:
             return "Links with very long addresses were left out."
-        return "" if is_address(area.url) else "Links that open no page of the web were left out."
+        return "" if is_address(area.url) else "Links that open something other than a web page were left out."
     if area.name and area.name not in places:
-        return "Links to names that the file does not hold were left out."
-    return "" if area.name or area.place is not None else "Links that lead nowhere were left out."
+        return "Links to named destinations that the file lacks were left out."
+    return "" if area.name or area.place is not None else "Links without a target were left out."
 
 
 def is_address(url: str) -> bool:
@@ -113,12 +113,12 @@ def _read_page(page: Page, areas: Sequence[LinkArea]) -> Iterator[Link]:
     """Read a page's links in the order in which its words are stored."""
     covered = sorted(_find_covered(page.spans, areas), key=lambda one: (one.first, one.last, one.area.y0, one.area.x0))
     group: list[_Covered] = []
-    for one in covered:
-        if group and not _continues(group[-1], one, page.spans):
+    for piece in covered:
+        if group and not _continues(group[-1], piece, page.spans):
             yield _join(group)
             group = []
-        if not group or one.first != group[-1].first:
-            group.append(one)
+        if not group or piece.first != group[-1].first:
+            group.append(piece)
     if group:
         yield _join(group)
 
@@ -190,7 +190,7 @@ def _target_of(area: LinkArea) -> tuple[str, Place | None, str]:
 
 def _join(group: Sequence[_Covered]) -> Link:
     area = group[0].area
-    boxes = tuple(LinkBox((one.area.x0, one.area.y0, one.area.x1, one.area.y1), one.text) for one in group)
+    boxes = tuple(LinkBox((piece.area.x0, piece.area.y0, piece.area.x1, piece.area.y1), piece.text) for piece in group)
     text = join_words(box.text for box in boxes)
     return Link(area.page, boxes, text, area.title, area.name, area.place, area.url.strip(), group[0].first[0])
 

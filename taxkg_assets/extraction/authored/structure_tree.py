@@ -30,11 +30,18 @@ _KIND = attrgetter("kind")
 
 @dataclass(slots=True)
 class TagPlace:
-    """Where one tag is in the structure of its page; numbers are indices of tags, −1 for none.
+    """Position of one tag in the structure of its page; indices refer to tags, −1 for none.
 
-    block_ix: the innermost block-level tag, itself or above. kind: that block's type. level: of a heading, 1 to 6; 0
-    for other text. item_ix: the innermost list item. is_mark: the text is the item's mark or number. table_ix, row_ix,
-    cell_ix: the outermost table with the row and cell in it. is_header: the cell is tagged as a header.
+    Attributes:
+        block_ix: Innermost block-level tag: the tag itself or an ancestor.
+        kind: Type of that block.
+        level: Level of a heading, 1 to 6; 0 for other text.
+        item_ix: Innermost list item.
+        is_mark: Whether the text is the item's mark or number.
+        table_ix: Outermost table.
+        row_ix: Row of that table.
+        cell_ix: Cell of that table.
+        is_header: Whether the cell is tagged as a header.
     """
 
     block_ix: int
@@ -62,7 +69,7 @@ def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
         tags: `Page.tags`, parents before children.
 
     Returns:
-        One place a tag, in the same order; kept for the next call, so do not change it.
+        One place per tag, in the same order. The result is cached, so do not modify it.
     """
     known = _known.get(id(tags))
     if known is not None and known[0] is tags:
@@ -80,7 +87,7 @@ def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
     return places
 
 
-def tags_heading(tags: Sequence[Tag]) -> bool:
+def has_heading_tag(tags: Sequence[Tag]) -> bool:
     """Return whether any tag of a page is a heading.
 
     Args:
@@ -89,7 +96,7 @@ def tags_heading(tags: Sequence[Tag]) -> bool:
     return not _HEADINGS.keys().isdisjoint(map(_KIND, tags))
 
 
-def tags_table(tags: Sequence[Tag]) -> bool:
+def has_table_tag(tags: Sequence[Tag]) -> bool:
     """Return whether any tag of a page is a table.
 
     Args:

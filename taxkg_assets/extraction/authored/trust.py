@@ -17,7 +17,7 @@ from taxkg_assets.rules.models.roles import load_roles
 
 TOO_LITTLE_TEXT = "The page has too little text to judge its structure tags."
 ONE_PICTURE = "Structure tags call the text of the page a picture."
-FORM_FACE = "The boxes of a form are read by their ruling."
+FORM_FACE = "The page has the boxes of a form, which are read by their ruled lines."
 SILENT = (TOO_LITTLE_TEXT, ONE_PICTURE, FORM_FACE)
 """Reasons that are no fault of the tags: they say nothing about the text of the page."""
 
@@ -47,7 +47,7 @@ class TagTrust:
         return bool(widget_count < load_roles().thresholds.face_widgets)
 
     def find_distrust(self, page: Page) -> str:
-        """Return the reason why a page's structure tags are unreliable.
+        """Return why the structure tags of a page are unreliable.
 
         Args:
             page: Page, read with its tags.
@@ -65,7 +65,7 @@ class TagTrust:
         paragraphs = _collect(page, spans, counts)
         tagged = sum(paragraph.char_count for paragraph in paragraphs)
         if tagged < limits.tagged_frac * total:
-            return f"Structure tags hold only {tagged / total:.0%} of the text."
+            return f"Structure tags cover only {tagged / total:.0%} of the text."
         headings = [paragraph for paragraph in paragraphs if paragraph.place.level > 0]
         headed = sum(paragraph.char_count for paragraph in headings)
         longest = max((paragraph.char_count for paragraph in headings), default=0)
@@ -76,7 +76,7 @@ class TagTrust:
             return ONE_PICTURE
         heaped = sum(paragraph.char_count for paragraph in paragraphs if _is_heap(paragraph))
         if heaped > limits.heap_frac * total:
-            return f"Structure tags run {heaped / total:.0%} of the text together."
+            return f"Structure tags put {heaped / total:.0%} of the text into one element."
         disorder = _disorder(paragraphs)
         if disorder > limits.disorder_frac:
             return f"The order of the structure tags contradicts the page at {disorder:.0%} of its paragraphs."

@@ -37,7 +37,7 @@ LIST_MARKS = frozenset("•●▪■◦‣∙·►▶")
 
 @dataclass(slots=True)
 class Line:
-    """One printed line of one column with its spans from left to right; `first` and `last` show ink."""
+    """One printed line of one column with its spans from left to right; `first` and `last` are not blank."""
 
     page: int
     spans: list[Span]

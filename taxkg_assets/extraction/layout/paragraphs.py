@@ -51,8 +51,11 @@ def search_for(rules: RuleList[Rule]) -> Search:
 class Paragraph:
     """Lines that belong together, with the column that they are in.
 
-    level: what the structure tags state about it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
-    path: the path of its tag. is_item: it is in a list item. is_under_title: it is between a table and its title.
+    Attributes:
+        level: Level by the structure tags: 1 to 6 for a heading, 0 for other text; −1 where layout decides.
+        path: Path of its tag.
+        is_item: Whether it is in a list item.
+        is_under_title: Whether it is between a table and its title.
     """
 
     lines: list[Line]
@@ -147,7 +150,7 @@ def find_paragraphs(
 
 
 def first_shown(line: Line) -> Span:
-    """Return the first span of a line that shows ink.
+    """Return the first span of a line that is not blank.
 
     Args:
         line: Printed line.
@@ -160,11 +163,13 @@ def first_shown(line: Line) -> Span:
 
 def text_x0(line: Line) -> float:
     """Return the left edge of a list item's text, after its mark."""
-    shown = [span for span in line.spans if span.text.strip()]
-    mark = len(line.text) - len(line.text.split(None, 1)[-1])
-    if len(shown) > 1 and len(shown[0].text.strip()) <= mark:
-        return shown[1].x0
-    return line.x0 + (shown[0].x1 - line.x0) * mark / max(1, len(shown[0].text.strip()))
+    first, *rest = [span for span in line.spans if span.text.strip()]
+    mark_length = len(line.text) - len(line.text.split(None, 1)[-1])
+    first_length = len(first.text.strip())
+    if rest and first_length <= mark_length:
+        return rest[0].x0
+    # Mark and text are one span: assume equally wide characters.
+    return line.x0 + (first.x1 - line.x0) * mark_length / max(1, first_length)
 
 
 def is_list_start(line: Line) -> bool:

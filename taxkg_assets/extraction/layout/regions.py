@@ -21,9 +21,11 @@ class PageArea:
 
 @dataclass(frozen=True, slots=True)
 class TableRegion(PageArea):
-    """One table's rectangle on one page, caption excluded; `kind` is ruled, unruled or worksheet.
+    """The rectangle of one table on one page, without its caption.
 
-    tag_ix: the structure tag that the table was read from, an index into `Page.tags`; −1 for a table found by layout.
+    Attributes:
+        kind: `ruled`, `unruled` or `worksheet`.
+        tag_ix: Structure tag of the table, an index into `Page.tags`; −1 for a table found by layout.
     """
 
     kind: str

@@ -12,7 +12,7 @@ from typing import Any
 
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Widget
-from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.sanitize import strip_control_characters
 from taxkg_assets.rules.models.spoken import load_spoken
 
 # PyMuPDF carries no complete type annotations. Its widget objects read some thirty properties of each field, ten times
@@ -58,10 +58,10 @@ def _read_widget(widget: Any, spoken_key: Any) -> Widget:
     entry = _LIBRARY.pdf_annot_obj(widget)
     shown = _LIBRARY.pdf_bound_annot(widget)
     return Widget(
-        name=find_plain_text(_LIBRARY.pdf_load_field_name(entry) or ""),
-        label=find_plain_text(_read_spoken(entry, spoken_key)),
+        name=strip_control_characters(_LIBRARY.pdf_load_field_name(entry) or ""),
+        label=strip_control_characters(_read_spoken(entry, spoken_key)),
         kind=_KINDS.get(_LIBRARY.pdf_widget_type(widget), ""),
-        value=find_plain_text(_LIBRARY.pdf_field_value(entry) or ""),
+        value=strip_control_characters(_LIBRARY.pdf_field_value(entry) or ""),
         x0=float(shown.x0),
         y0=float(shown.y0),
         x1=float(shown.x1),

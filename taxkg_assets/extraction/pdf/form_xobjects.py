@@ -48,7 +48,7 @@ class FormXObjects:
 
     @cached_property
     def boxes(self) -> frozenset[Corners]:
-        """Return the rectangles of their spans, in the page's coordinates."""
+        """Return the rectangles of all spans in the form XObjects, in page coordinates."""
         blocks = self._said.extractDICT()["blocks"]
         return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])
 

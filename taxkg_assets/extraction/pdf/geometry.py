@@ -120,7 +120,7 @@ def find_overlaps(start: Floats, end: Floats, other_start: Floats | float, other
     Args:
         start: Where the ranges start, in points.
         end: Where they end.
-        other_start: Where the others start, of a shape that numpy pairs with that of the ranges.
+        other_start: Where the others start, in a shape that broadcasts with that of the ranges.
         other_end: Where they end.
 
     Returns:

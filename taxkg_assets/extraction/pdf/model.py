@@ -15,9 +15,10 @@ from taxkg_assets.extraction.pdf.tags import Tag
 # Not frozen: a page has hundreds of them, and a frozen one takes three times as long to make.
 @dataclass(slots=True)
 class Span:
-    """A run of text in one font. Coordinates are points from the page's top left, y downwards.
+    """A run of text in one font; coordinates are points from the top left of the page, y downwards.
 
-    tag_ix: the innermost structure tag that holds it, an index into `Page.tags`; −1 for none.
+    Attributes:
+        tag_ix: Innermost structure tag of the text, an index into `Page.tags`; −1 for none.
     """
 
     span_ix: int
@@ -80,9 +81,10 @@ class Widget:
 class Page:
     """One page as data; `rules`, `fills` and `widgets` may be empty.
 
-    sideways: its text runs upwards (1) or downwards (−1) instead of from left to right (0). tags: the structure tags
-    that the page is read by, parents before children; empty where it has none or they are not trusted. distrust: why
-    a tagged page is read without its tags; empty where it is read by them or has none.
+    Attributes:
+        sideways: Direction of its text: 1 upwards, −1 downwards, 0 from left to right.
+        tags: Structure tags that the page is read by, parents before children; empty without trusted tags.
+        distrust: Why a tagged page is read without its tags; otherwise empty.
     """
 
     page: int

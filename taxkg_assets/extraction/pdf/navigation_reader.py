@@ -15,7 +15,7 @@ from typing import Any
 from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.navigation import Bookmark, Destination, LinkArea, Navigation, Place
-from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.sanitize import strip_control_characters
 from taxkg_assets.extraction.pdf.syntax import MOST_CHARS, Ref, Value, find_words, read_value
 from taxkg_assets.rules.models.navigation import load_navigation
 
@@ -112,7 +112,7 @@ class NavigationReader:
         rect = self._resolve(item.get("/Rect"))
         box = self._read_box(rect, page) if isinstance(rect, list) else None
         if box is None:
-            self._say(f"A link of page {page} has no place on it.")
+            self._say(f"A link of page {page} has no rectangle on the page.")
             return None
         area = LinkArea(page, *box, title=self._words(self._resolve(item.get("/Contents")), "title"))
         return self._aimed(area, item)
@@ -190,7 +190,7 @@ class NavigationReader:
         seen: set[str] = set()
         for name, value in self._read_names():
             if len(seen) >= most:
-                self._say(f"The file names more than {most} places; the rest was left out.")
+                self._say(f"The file has more than {most} named destinations; the rest were left out.")
                 return
             if name in seen or not name:
                 continue
@@ -199,7 +199,7 @@ class NavigationReader:
             if place is not None:
                 yield Destination(name, place)
             else:
-                self._say("Some names lead to no page of the file.")
+                self._say("Some named destinations are not on a page of the file.")
 
     def _read_named(self, value: Value) -> Place | None:
         if isinstance(value, Ref):
@@ -232,7 +232,7 @@ class NavigationReader:
                 seen.add(node.number)
                 node = read_value(self._read_text(node.number))
             if not isinstance(node, dict):
-                self._say("A part of the tree of names is unreadable.")
+                self._say("A part of the name tree is unreadable.")
                 continue
             kids = self._resolve(node.get("/Kids"))
             if isinstance(kids, list):
@@ -275,7 +275,7 @@ class NavigationReader:
 
     def _words(self, value: Value, what: str) -> str:
         """Decode a string; one longer than allowed comes one character longer than that."""
-        return find_plain_text(find_words(value, most=self._limits.chars_of(what) + 1))
+        return strip_control_characters(find_words(value, most=self._limits.chars_of(what) + 1))
 
     def _resolve(self, value: Value) -> Value:
         """Follow a reference, and one that it leads to, no further."""
@@ -295,7 +295,7 @@ class NavigationReader:
         try:
             text: str = self._document.xref_object(number, compressed=True)
         except _DAMAGE:
-            self._say("Some objects that links or names lead to are damaged.")
+            self._say("Some targets of links or named destinations are damaged.")
             return ""
         self._chars += len(text)
         return text if len(text) <= MOST_CHARS else ""

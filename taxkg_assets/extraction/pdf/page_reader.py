@@ -20,12 +20,12 @@ from taxkg_assets.extraction.pdf.render_fast_path import (
     has_drawn_letters,
     has_form_xobjects,
     has_named_parts,
-    has_other_words,
+    has_replacement_text,
     is_plain,
     without_clipped_drawings,
 )
 from taxkg_assets.extraction.pdf.rendered_text import GlyphMismatch, are_printed, find_mismatches
-from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.sanitize import strip_control_characters
 from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
 from taxkg_assets.extraction.pdf.tags import Tag, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
@@ -122,7 +122,7 @@ def _read_page(
     """Read a page with text that was parsed already, or without structure tags where there is none."""
     # A page of a text file has no content stream; opening its low-level page ends the process.
     written = b"" if is_text else page.read_contents()
-    is_replaced = bool(written) and has_other_words(page)
+    is_replaced = bool(written) and has_replacement_text(page)
     with with_content_stream(page, written if is_replaced else strip_mcids(written)) as content:
         if text is None:
             text_page = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
@@ -225,12 +225,12 @@ def _read_spans(
         if not mismatch.printed.strip():
             reasons[ix] = reasons[ix] or mismatch.kind
         elif not reasons[ix]:
-            unseen.append(HiddenText(number, mismatch.kind, find_plain_text(mismatch.unseen), boxes[ix]))
+            unseen.append(HiddenText(number, mismatch.kind, strip_control_characters(mismatch.unseen), boxes[ix]))
             raws[ix]["text"] = mismatch.printed
     for (block_ix, line_ix, tag_ix), raw, (x0, y0, x1, y1), reason in zip(places, raws, boxes, reasons, strict=True):
         words = shown = raw["text"]
         if not words.isprintable():
-            words = find_plain_text(words)
+            words = strip_control_characters(words)
             shown = words.replace("\xa0", " ")
         font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
         span = Span(

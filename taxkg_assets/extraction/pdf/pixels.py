@@ -32,7 +32,7 @@ def draw_gray(drawing: Any, *, zoom: float, clip: Corners | None) -> tuple[bytes
     return bytes(drawn.samples), int(drawn.width)
 
 
-def count_like(pixels: bytes, light: float, *, most: float) -> int:
+def count_pixels_near(pixels: bytes, light: float, *, most: float) -> int:
     """Count the pixels with about the given brightness.
 
     Args:

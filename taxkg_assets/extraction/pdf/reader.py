@@ -21,8 +21,8 @@ from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_injections, find_rows
-from taxkg_assets.extraction.pdf.sanitize import find_plain_text
-from taxkg_assets.extraction.pdf.tag_guard import find_danger
+from taxkg_assets.extraction.pdf.sanitize import strip_control_characters
+from taxkg_assets.extraction.pdf.tag_guard import find_tree_danger
 from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
 from taxkg_assets.extraction.pdf.text_paging import open_text_parts
 
@@ -83,16 +83,14 @@ def read_source(
         )
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
-            raise StageError(
-                "open", "No page has text, only images.", "Run OCR on the file and add the recognized file."
-            )
-        raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
+            raise StageError("open", "No page has text, only images.", "Run OCR on the file, and add the result.")
+        raise StageError("open", "All pages are blank.", _REDOWNLOAD)
     hidden += find_printed_injections([(page.page, page.spans) for page in pages])
     rows = find_rows(sorted(hidden, key=lambda row: row.page))
     warnings += _hidden_warnings(rows)
     image_only = Source(document_id, pages).image_only_pages
     if image_only:
-        warnings.append(f"Page(s) {_listed(image_only)} hold only images; their text needs OCR.")
+        warnings.append(f"Page(s) {_listed(image_only)} contain only images; run OCR to read their text.")
     return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 
@@ -116,7 +114,7 @@ def _read_pdf(
         warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
-        distrust = find_danger(document) if is_tagged and policy is not None else ""
+        distrust = find_tree_danger(document) if is_tagged and policy is not None else ""
         policy = policy if is_tagged and not distrust else None
         reading = _Reading(has_fields, NavigationReader(document), policy, distrust)
         pages = tuple(
@@ -157,7 +155,7 @@ def _check_page_count(page_count: int, *, max_pages: int) -> None:
 
 
 def _metadata(document: Any) -> dict[str, str]:
-    return {key: find_plain_text(value) for key, value in (document.metadata or {}).items() if value}
+    return {key: strip_control_characters(value) for key, value in (document.metadata or {}).items() if value}
 
 
 def _listed(pages: Iterable[int]) -> str:
@@ -195,7 +193,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
 
 def _first_line(error: Exception) -> str:
     """Return the parser's message without its error number."""
-    return find_plain_text(_ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0]))
+    return strip_control_characters(_ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0]))
 
 
 def _repair_warnings(document: Any) -> list[str]:
@@ -203,9 +201,9 @@ def _repair_warnings(document: Any) -> list[str]:
     if not document.is_pdf or not document.is_repaired:
         return []
     declared = max(_declared_page_count(document), document.page_count)
-    lost = declared - sum(_has_content(document, ix) for ix in range(document.page_count))
-    if lost:
-        raise StageError("open", f"The file is truncated: {lost} of {declared} pages are lost.", _REDOWNLOAD)
+    missing_pages = declared - sum(_has_content(document, ix) for ix in range(document.page_count))
+    if missing_pages:
+        raise StageError("open", f"The file is truncated: {missing_pages} of {declared} pages are lost.", _REDOWNLOAD)
     return ["The cross-reference table was damaged and has been rebuilt."]
 
 

@@ -196,7 +196,7 @@ def _keys(dictionary: Any) -> set[str]:
     }
 
 
-def has_other_words(page: Any) -> bool:
+def has_replacement_text(page: Any) -> bool:
     """Return whether the structure tree contains replacement text (`ActualText`) for part of the page.
 
     Args:

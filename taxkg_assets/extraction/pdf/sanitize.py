@@ -7,7 +7,7 @@ _TURNS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)
 _PLAIN: dict[int, str | None] = {**dict.fromkeys(_SPACES, " "), **dict.fromkeys(_TURNS)}
 
 
-def find_plain_text(text: str) -> str:
+def strip_control_characters(text: str) -> str:
     """Replace control characters by blanks, and remove marks of text direction.
 
     Args:

@@ -24,8 +24,8 @@ class _DangerError(Exception):
     """The tree is not to be walked."""
 
 
-def find_danger(document: Any) -> str:
-    """Return why the structure tree of a PDF is unsafe to read; empty if it is safe.
+def find_tree_danger(document: Any) -> str:
+    """Return why the structure tree of a PDF cannot be read safely; empty if it can.
 
     Args:
         document: Open PDF.

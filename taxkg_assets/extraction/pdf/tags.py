@@ -24,8 +24,10 @@ _HEADINGS = frozenset({"H", "H1", "H2", "H3", "H4", "H5", "H6"})
 class Tag:
     """One structure element with content on a page.
 
-    kind: its standard type (P, H2, LI, TD, …), after the document's role map. parent_ix: the tag that holds it, −1 at
-    the top. path: the child numbers from the root, equal on every page that the element continues on.
+    Attributes:
+        kind: Standard type (P, H2, LI, TD, …), after the role map of the document.
+        parent_ix: Index of the enclosing tag; −1 at the top.
+        path: Child numbers from the root, equal on every page that the element continues on.
     """
 
     kind: str

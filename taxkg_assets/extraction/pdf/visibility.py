@@ -36,7 +36,7 @@ from taxkg_assets.extraction.pdf.hidden_text import COVERED, GROUND, OFF_PAGE, T
 from taxkg_assets.extraction.pdf.occluders import NAMED_PART, Occluder
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
-from taxkg_assets.extraction.pdf.pixels import count_like, draw_gray, find_brightness
+from taxkg_assets.extraction.pdf.pixels import count_pixels_near, draw_gray, find_brightness
 from taxkg_assets.rules.models.hidden_text import load_hidden_text
 
 FAR_PT = 20_000.0
@@ -54,9 +54,10 @@ _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 class Background:
     """What a page paints besides text.
 
-    `painters`: operators that paint XObjects, `SLIT`, or `MASK` if something is painted through a mask. `wordless`: the
-    page's instructions without text, if occluders were counted without it. `xobjects`: its form XObjects, if nothing
-    else prints text.
+    Attributes:
+        painters: Operators that paint XObjects, `SLIT`, or `MASK` if something is painted through a mask.
+        wordless: The instructions of the page without text, if occluders were counted without text.
+        xobjects: Its form XObjects, if nothing else prints text.
     """
 
     fills: Sequence[Any]
@@ -228,13 +229,13 @@ class VisibilityChecker:
 
     def _differs_enough(self, pixels: bytes, light: float, *, changed: int = 0) -> bool:
         """Whether pixels show a color apart from their ground, however some of them may be changed."""
-        differing = len(pixels) - changed - count_like(pixels, light, most=self._limits.contrast)
+        differing = len(pixels) - changed - count_pixels_near(pixels, light, most=self._limits.contrast)
         return bool(pixels) and differing >= float(self._limits.ground_share) * len(pixels)
 
     def _shows_own_color(self, raw: dict[str, Any], shown: Corners) -> bool:
         own, most = find_brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
-        same = count_like(pixels, own, most=most)
+        same = count_pixels_near(pixels, own, most=most)
         return bool(same >= self._limits.own_share * len(pixels))
 
     @cached_property
@@ -289,7 +290,7 @@ class VisibilityChecker:
         if not pixels:
             return False
         background, least = Counter(pixels).most_common(1)[0][0], self._limits.contrast
-        differing = len(pixels) - count_like(pixels, background, most=least)
+        differing = len(pixels) - count_pixels_near(pixels, background, most=least)
         return bool(differing >= self._limits.ink_share * len(pixels))
 
     @cached_property

@@ -10,7 +10,7 @@ from taxkg_assets.extraction.references.clause_view import (
     find_lead_verb,
     is_label,
 )
-from taxkg_assets.extraction.references.list_leads import denies, keeps_out
+from taxkg_assets.extraction.references.list_leads import denies, excludes_amounts
 from taxkg_assets.extraction.references.predicates import (
     BAN,
     COMPUTE,
@@ -46,7 +46,10 @@ def read_source(view: View) -> Relation | None:
     if source is None or _goes_elsewhere(view):
         return None
     is_taken_off, modifier = source
-    verb = next((one for one in reversed(view.verbs) if one.mood in FINITE and one is not modifier), None)
+    verb = next(
+        (predicate for predicate in reversed(view.verbs) if predicate.mood in FINITE and predicate is not modifier),
+        None,
+    )
     if _is_part_of(verb):
         return None
     mood = verb.mood if verb is not None else _read_lead_mood(view)
@@ -55,7 +58,9 @@ def read_source(view: View) -> Relation | None:
         return None
     if is_taken_off or (modifier is not None and modifier.is_negated) or mood == BAN:
         return Relation("excludes", "negative", "amount_taken_off" if is_taken_off else "amount_kept_out")
-    is_included = kind in ("box", "line") and any(one.mood == MODIFIER and one.word == "included" for one in view.verbs)
+    is_included = kind in ("box", "line") and any(
+        predicate.mood == MODIFIER and predicate.word == "included" for predicate in view.verbs
+    )
     if is_included and view.mentioned.holds_amount and not view.mentioned.lead:
         return Relation("portion_of", "positive", "amount_included_in")
     is_equal = verb is None and load_relations().equations.matches(view.before)
@@ -107,7 +112,7 @@ def _goes_elsewhere(view: View) -> bool:
 
 def _read_lead_mood(view: View) -> str:
     """Read what the sentence that leads a list states about its items: the mood of its last statement, or nothing."""
-    if keeps_out(view.mentioned.lead):
+    if excludes_amounts(view.mentioned.lead):
         return BAN
     verb = find_lead_verb(view.mentioned.lead)
     return verb.mood if verb is not None and verb.sense == PLACE else ""
@@ -141,7 +146,9 @@ def read_law_name(view: View) -> Relation | None:
             return None
         mood = lead_mood or DUTY
     else:
-        is_use = verb.sense in (DO, SKIP) and any(one.sense == PLACE and one.mood == PURPOSE for one in view.verbs)
+        is_use = verb.sense in (DO, SKIP) and any(
+            predicate.sense == PLACE and predicate.mood == PURPOSE for predicate in view.verbs
+        )
         if not (verb.sense == PLACE or is_use or (verb.sense == DO and verb.mood == BAN)):
             return None
         mood = verb.mood
@@ -152,7 +159,7 @@ def read_law_name(view: View) -> Relation | None:
 
 def _is_placed_after(view: View) -> bool:
     """Decide whether the words after a law section report its amount: `pay under a @ plan is reported in`."""
-    verb = next((one for one in read_predicates(view.after) if one.mood in FINITE), None)
+    verb = next((predicate for predicate in read_predicates(view.after) if predicate.mood in FINITE), None)
     return verb is not None and verb.sense == PLACE and verb.is_passive and verb.mood == DUTY
 
 
@@ -166,12 +173,12 @@ def read_destination(view: View) -> Relation | None:
         The relation; None if the clause states none.
     """
     fronted = _find_fronted(view)
-    verb, said = fronted if fronted is not None else _find_destination(view)
+    verb, phrase = fronted if fronted is not None else _find_destination(view)
     if verb is None or verb.mood not in FINITE:
         return None
     is_field = view.mentioned.kind in ("box", "line")
     is_own = view.mentioned.holds_amount and not view.mentioned.is_denied
-    is_whole = is_own and verb.sense == PLACE and _is_whole(verb, said, after=view.after)
+    is_whole = is_own and verb.sense == PLACE and _is_whole(verb, phrase, after=view.after)
     if verb.mood == BAN:
         if verb.sense == PLACE and is_field and view.mentioned.holds_amount and not view.mentioned.is_self:
             return Relation("excludes", "negative", "not_put_into")
@@ -185,12 +192,12 @@ def read_destination(view: View) -> Relation | None:
     return Relation("references", "positive", "may_put_into")
 
 
-def _is_whole(verb: Predicate, said: str, *, after: str) -> bool:
+def _is_whole(verb: Predicate, phrase: str, *, after: str) -> bool:
     """Decide whether what is put somewhere is the owner's amount; its name may follow the place."""
     if _is_part_of(verb):
-        return not load_relations().partial_amounts.matches(said)
-    if verb.is_passive or not load_relations().bare_places.matches(said):
-        return load_relations().whole_amounts.matches(said)
+        return not load_relations().partial_amounts.matches(phrase)
+    if verb.is_passive or not load_relations().bare_places.matches(phrase):
+        return load_relations().whole_amounts.matches(phrase)
     return load_relations().nothing_more.matches(after) or load_relations().whole_amounts.matches(after)
 
 
@@ -208,7 +215,7 @@ def _find_destination(view: View) -> tuple[Predicate | None, str]:
     """Find the verb whose place is the target, and the words that name what is put there."""
     if view.mentioned.kind in (*LAW_KINDS, "url") or not load_relations().destinations.matches(view.near):
         return None, ""
-    verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
+    verb = next((predicate for predicate in reversed(view.verbs) if predicate.mood in (*FINITE, PURPOSE)), None)
     last = view.verbs[-1] if view.verbs else None
     if verb is None or last is None or verb.sense not in (PLACE, DO, COMPUTE):
         return None, ""
@@ -219,5 +226,5 @@ def _find_destination(view: View) -> tuple[Predicate | None, str]:
     )
     if is_described or (not _is_part_of(verb) and load_relations().described_places.matches(view.before[verb.end :])):
         return None, ""
-    said = view.before[: verb.head_end] if verb.is_passive else view.before[verb.end :]
-    return verb, said
+    phrase = view.before[: verb.head_end] if verb.is_passive else view.before[verb.end :]
+    return verb, phrase

@@ -63,7 +63,8 @@ class MentionInSentence:
 class View:
     """A mention in its clause: the words before and after it, the kind of clause, and the verbs before it.
 
-    rule_words: rule words in the sentence, as `open_clause_screen()` returns them.
+    Attributes:
+        rule_words: Rule words in the sentence, as `open_clause_screen()` returns them.
     """
 
     mentioned: MentionInSentence

@@ -132,8 +132,8 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
     begin = 0
     for place in sorted(breaks, key=lambda place: (place.at, place.sort != MAIN, place.sort)):
         last = clauses[-1]
-        said = sentence[last.start : place.gap]
-        kind = _next_kind(place, last=last, said=said, is_leading=is_leading, is_inserted=is_inserted)
+        segment = sentence[last.start : place.gap]
+        kind = _next_kind(place, last=last, segment=segment, is_leading=is_leading, is_inserted=is_inserted)
         if kind is None:
             continue
         if place.sort in (CONDITION, ASIDE):
@@ -172,27 +172,27 @@ def read_clause(sentence: str, clauses: list[Clause], *, at: int) -> tuple[str, 
     return text, clause.kind
 
 
-def _next_kind(place: _Break, *, last: Clause, said: str, is_leading: bool, is_inserted: bool) -> str | None:
+def _next_kind(place: _Break, *, last: Clause, segment: str, is_leading: bool, is_inserted: bool) -> str | None:
     """Decide what clause begins at a place, if any does."""
     is_within = last.kind != MAIN
     if place.sort in (CONDITION, ASIDE, MAIN):
         return place.sort
     if place.sort == "main_clause_starts":
-        return MAIN if is_within and is_leading and _may_open(place.rule_id, said) else None
+        return MAIN if is_within and is_leading and _may_open(place.rule_id, segment) else None
     if place.sort == "inserted_clause_ends":
-        return MAIN if is_within and is_inserted and _has_verb(said) else None
+        return MAIN if is_within and is_inserted and _has_verb(segment) else None
     if place.sort == "trailing_clause_ends":
         return MAIN if is_within and not is_leading else None
     if place.sort == "next_verb":
-        return last.kind if is_negated(said) else None
+        return last.kind if is_negated(segment) else None
     return last.kind
 
 
-def _may_open(rule_id: str, said: str) -> bool:
+def _may_open(rule_id: str, segment: str) -> bool:
     """Decide whether what is said so far can be a whole condition: it needs its verb where a list might go on."""
     if rule_id == "target_and_verb":
-        return _finite().search(said) is not None
-    return rule_id not in ("subject_and_verb", "colon_or_dash") or _has_verb(said)
+        return _finite().search(segment) is not None
+    return rule_id not in ("subject_and_verb", "colon_or_dash") or _has_verb(segment)
 
 
 def _find_breaks(sentence: str, *, rule_words: int) -> Iterator[_Break]:
@@ -219,12 +219,12 @@ def _match_all(rules: RuleList[Rule], sentence: str, *, rule_words: int) -> list
     return [(rule, match) for rule in usable for match in rule.pattern.finditer(sentence)] if usable else []
 
 
-def _has_verb(said: str) -> bool:
+def _has_verb(segment: str) -> bool:
     """Decide whether a clause, as far as it goes, has its verb; that many words contain one that is not in the list."""
-    if len(said.split()) >= load_polarity().surely_with_verb_words:
+    if len(segment.split()) >= load_polarity().surely_with_verb_words:
         return True
     orders = load_polarity().main_clause_starts.order
-    return _finite().search(said) is not None or orders.pattern.match(", " + said.strip()) is not None
+    return _finite().search(segment) is not None or orders.pattern.match(", " + segment.strip()) is not None
 
 
 @cache

@@ -34,8 +34,8 @@ def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
         mentions: Mentions, in the order of the text.
 
     Returns:
-        One place a mention. `kind` is the mention's own, or that of the target which it holds (`box 4 of Form F`: the
-        form means a box); such a mention `is_container`.
+        One place per mention. A mention that only contains a target (`Form F` in `box 4 of Form F`) has the kind of
+        that target, and `is_container` is true.
     """
     inner = _find_inner(mentions)
     if not any(inner):

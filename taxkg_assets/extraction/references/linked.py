@@ -104,7 +104,7 @@ class LinkedTexts:
             mention: A mention.
 
         Returns:
-            The mention, with kind and target of the document's section where a link covers it.
+            The mention; if a link into the document covers it, with the kind and target of the document's section.
         """
         if mention.kind != "irc_section":
             return mention

@@ -40,8 +40,8 @@ class ListLeads:
             section: Row of `sections`; rows are passed in the order of the text.
 
         Returns:
-            The text, whose last leading sentence `find_lead` finds; empty for an element that is not an item, or an
-            item without introduction.
+            The text before the list, for `find_lead`; empty if the element is not an item, or if its list has no
+            introduction.
         """
         if section["anchor_id"] != self._anchor_id:
             self._anchor_id, self._lead, self._parent_mark, self._outer = section["anchor_id"], "", "", []
@@ -125,7 +125,7 @@ def introduces(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def keeps_out(lead: str) -> bool:
+def excludes_amounts(lead: str) -> bool:
     """Return whether a list's introduction excludes amounts: `figured without regard to the following`.
 
     Args:
@@ -143,21 +143,21 @@ def denies(lead: str) -> bool:
     """
     if not introduces(lead):
         return False
-    if keeps_out(lead):
+    if excludes_amounts(lead):
         return True
-    said = without_parentheses(lead)
-    clauses = find_clauses(said, rule_words=ALL_WORDS)
-    ends = [*(clause.start for clause in clauses[1:]), len(said)]
-    main = [said[clause.start : end] for clause, end in zip(clauses, ends, strict=True) if clause.kind == MAIN]
+    plain_lead = without_parentheses(lead)
+    clauses = find_clauses(plain_lead, rule_words=ALL_WORDS)
+    ends = [*(clause.start for clause in clauses[1:]), len(plain_lead)]
+    main = [plain_lead[clause.start : end] for clause, end in zip(clauses, ends, strict=True) if clause.kind == MAIN]
     if not any(map(is_negated, main)):
         return False
-    first = next((verb for verb in read_predicates(said) if verb.mood in FINITE), None)
+    first = next((verb for verb in read_predicates(plain_lead) if verb.mood in FINITE), None)
     is_order = first is not None and first.sense == PLACE and first.mood == DUTY
     # `Report all income that is not on another form, such as:` denies only what the items lack.
-    return not (is_order and load_relations().denied_descriptions.matches(said))
+    return not (is_order and load_relations().denied_descriptions.matches(plain_lead))
 
 
-def carry_on(lead: str, item: str) -> str:
+def prepend_auxiliary(lead: str, item: str) -> str:
     """Prepend a list introduction's auxiliary verb to an item: `Do not:` and `Cash the check`.
 
     Args:

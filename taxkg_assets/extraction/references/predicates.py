@@ -150,7 +150,12 @@ def _inherit(head: str, before: list[Predicate], *, after: str) -> str:
     """
     is_second_step = load_predicates().second_steps.matches(after)
     last = next(
-        (one for one in reversed(before) if one.mood != MODIFIER and not (is_second_step and one.mood == PURPOSE)), None
+        (
+            predicate
+            for predicate in reversed(before)
+            if predicate.mood != MODIFIER and not (is_second_step and predicate.mood == PURPOSE)
+        ),
+        None,
     )
     if last is None:
         return DUTY
@@ -172,7 +177,7 @@ def _read_gerund(head: str, before: list[Predicate]) -> tuple[str, int] | None:
         return None
     rule, match = found
     mood = rule.mood
-    last = next((one.mood for one in reversed(before) if one.mood in FINITE), None)
+    last = next((predicate.mood for predicate in reversed(before) if predicate.mood in FINITE), None)
     return mood if mood != "inherit" else last or DUTY, len(head) - (match.end() - match.start())
 
 

@@ -79,7 +79,7 @@ def build_references(
         sections: Content elements of one document.
         anchors: Its headings.
         identity: What the document is.
-        links: Its links; what one covers leads where the link leads.
+        links: Its links; a mention that a link covers has the target of the link.
 
     Returns:
         Rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own form or
@@ -198,48 +198,52 @@ def _find_masks(
 
 
 def _frame(found: Sequence[_Pointed], linked: LinkedTexts) -> pl.DataFrame:
-    """Make rows of what was found, once it is known what each sentence states about its mentions.
+    """Build rows from the mentions of a document, after classifying their relations.
 
-    Where a sentence names a target twice, the place whose relation comes first in the guide's order counts; a place
-    where it only holds another target yields to one where it is meant itself.
+    Where a sentence names a target several times, the mention with the highest-ranking relation counts. A mention that
+    only contains another target yields to one that means the target itself.
     """
     # The targets of one list share a question.
-    mentioned = list({id(one.mentioned): one.mentioned for one in found}.values())
-    stated_about = {id(one): said for one, said in zip(mentioned, classify_relations(mentioned), strict=True)}
+    mentioned = list({id(pointed.mentioned): pointed.mentioned for pointed in found}.values())
+    relation_by_id = {id(m): relation for m, relation in zip(mentioned, classify_relations(mentioned), strict=True)}
     best: dict[tuple[str, int, str, str], tuple[_Pointed, Relation]] = {}
-    for one in found:
-        key = (one.section["element_id"], one.start, one.mention.kind, one.mention.target)
-        now = stated_about[id(one.mentioned)]
-        if key not in best or _rank(one, now) < _rank(*best[key]):
-            best[key] = (one, now)
-    return _make_rows([one for one, _ in best.values()], [said for _, said in best.values()], linked)
+    for pointed in found:
+        key = (pointed.section["element_id"], pointed.start, pointed.mention.kind, pointed.mention.target)
+        relation = relation_by_id[id(pointed.mentioned)]
+        if key not in best or _rank(pointed, relation) < _rank(*best[key]):
+            best[key] = (pointed, relation)
+    return _make_rows([pointed for pointed, _ in best.values()], [relation for _, relation in best.values()], linked)
 
 
-def _rank(one: _Pointed, said: Relation) -> tuple[bool, bool, int]:
-    return said.relation == "references", one.mentioned.is_container, said.rank
+def _rank(pointed: _Pointed, relation: Relation) -> tuple[bool, bool, int]:
+    return relation.relation == "references", pointed.mentioned.is_container, relation.rank
 
 
-def _make_rows(found: Sequence[_Pointed], said: Sequence[Relation], linked: LinkedTexts) -> pl.DataFrame:
-    mentions = [one.mention for one in found]
-    leads = [linked.find_target(one.section["element_id"], one.mention) for one in found]
+def _make_rows(found: Sequence[_Pointed], relations: Sequence[Relation], linked: LinkedTexts) -> pl.DataFrame:
+    mentions = [pointed.mention for pointed in found]
+    leads = [linked.find_target(pointed.section["element_id"], pointed.mention) for pointed in found]
     columns = {
-        "document_id": [one.section["document_id"] for one in found],
-        "page": [_find_page(one.section, one.mention.start) for one in found],
-        "element_id": [one.section["element_id"] for one in found],
-        "anchor_id": [one.section["anchor_id"] for one in found],
-        "start": [one.start for one in found],
-        "end": [one.end for one in found],
+        "document_id": [pointed.section["document_id"] for pointed in found],
+        "page": [_find_page(pointed.section, pointed.mention.start) for pointed in found],
+        "element_id": [pointed.section["element_id"] for pointed in found],
+        "anchor_id": [pointed.section["anchor_id"] for pointed in found],
+        "start": [pointed.start for pointed in found],
+        "end": [pointed.end for pointed in found],
         "mention_start": [mention.start for mention in mentions],
         "mention_end": [mention.end for mention in mentions],
         "kind": [mention.kind for mention in mentions],
         "target": [mention.target for mention in mentions],
         "target_form": [mention.target_form for mention in mentions],
-        "evidence": [one.mentioned.sentence for one in found],
-        "is_self": [one.is_self for one in found],
-        "relation": [one.relation for one in said],
-        "polarity": [one.polarity for one in said],
-        "confidence": [min(one.confidence, of.confidence) for one, of in zip(mentions, said, strict=True)],
-        "rule_id": [f"{one.rule_id}.{of.rule_id}" for one, of in zip(mentions, said, strict=True)],
+        "evidence": [pointed.mentioned.sentence for pointed in found],
+        "is_self": [pointed.is_self for pointed in found],
+        "relation": [relation.relation for relation in relations],
+        "polarity": [relation.polarity for relation in relations],
+        "confidence": [
+            min(mention.confidence, relation.confidence) for mention, relation in zip(mentions, relations, strict=True)
+        ],
+        "rule_id": [
+            f"{mention.rule_id}.{relation.rule_id}" for mention, relation in zip(mentions, relations, strict=True)
+        ],
         "created_by": ["regex"] * len(found),
         **{name: [lead[name] for lead in leads] for name in LED_COLUMNS},
     }

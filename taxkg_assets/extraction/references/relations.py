@@ -36,7 +36,7 @@ from taxkg_assets.extraction.references.clauses import (
     without_parentheses,
     without_quotations,
 )
-from taxkg_assets.extraction.references.list_leads import carry_on
+from taxkg_assets.extraction.references.list_leads import prepend_auxiliary
 from taxkg_assets.extraction.references.predicates import (
     BAN,
     COMPUTE,
@@ -117,7 +117,7 @@ def _mark(mentioned: MentionInSentence) -> tuple[str, str]:
             before = f"{before[:start]}{word}{before[end:]}"
         elif start >= mentioned.end:
             after = f"{after[: start - mentioned.end]}{word}{after[end - mentioned.end :]}"
-    before = carry_on(mentioned.lead, before)
+    before = prepend_auxiliary(mentioned.lead, before)
     return _drop_insertions(before) + "@", _drop_insertions(after)
 
 
@@ -176,7 +176,14 @@ def _read_fixed_cue(view: View) -> Relation | None:
 
 def _read_pointer(view: View) -> Relation | None:
     """A pointer only names its target, unless it points at an exception or turns against the rule before it."""
-    verb = next((one for one in reversed(view.verbs) if one.sense == POINT and one.mood in (DUTY, PERMISSION)), None)
+    verb = next(
+        (
+            predicate
+            for predicate in reversed(view.verbs)
+            if predicate.sense == POINT and predicate.mood in (DUTY, PERMISSION)
+        ),
+        None,
+    )
     last = view.governing
     if verb is None or last is None:
         return None
@@ -209,14 +216,14 @@ def _read_subject(view: View) -> Relation | None:
 
 def _read_object(view: View) -> Relation | None:
     """The reader must do something with the target itself: file, complete, use, check, skip it."""
-    verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
+    verb = next((predicate for predicate in reversed(view.verbs) if predicate.mood in (*FINITE, PURPOSE)), None)
     if verb is None or verb.mood not in FINITE or verb.is_passive:
         return match_cue(load_relations().duties, view)
-    said = _skip_receiver(view.before[verb.start :], length=verb.end - verb.start, after=view.after)
+    phrase = _skip_receiver(view.before[verb.start :], length=verb.end - verb.start, after=view.after)
     is_object = (
-        load_relations().objects.matches(said)
-        or (verb.sense == COMPUTE and load_relations().applied_rules.matches(said))
-        or (verb.sense == DO and load_relations().listed_objects.matches(said))
+        load_relations().objects.matches(phrase)
+        or (verb.sense == COMPUTE and load_relations().applied_rules.matches(phrase))
+        or (verb.sense == DO and load_relations().listed_objects.matches(phrase))
     )
     if not is_object or verb.sense == POINT:
         return match_cue(load_relations().duties, view)
@@ -229,15 +236,15 @@ def _read_object(view: View) -> Relation | None:
     return Relation("references", "positive", "may_do") if verb.mood == PERMISSION else None
 
 
-def _skip_receiver(said: str, *, length: int, after: str) -> str:
+def _skip_receiver(phrase: str, *, length: int, after: str) -> str:
     """Leave out the verb, and who gets the thing: of `send the buyer a copy of` the words `a copy of` remain.
 
     A verb after the target may show that the words are a clause of their own: `give the date the form was sent`.
     """
     receivers = load_relations().indirect_objects
-    whole = f"{said}@{after}"
+    whole = f"{phrase}@{after}"
     match = next((found for rule in receivers if (found := rule.pattern.match(whole)) is not None), None)
-    return said[length:] if match is None else f" {said[match.end() :]}"
+    return phrase[length:] if match is None else f" {phrase[match.end() :]}"
 
 
 def _read_lead(view: View) -> Relation | None:

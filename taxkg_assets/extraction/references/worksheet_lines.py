@@ -26,7 +26,7 @@ def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet
     Args:
         text: The text.
         mentions: Its mentions, in its order.
-        is_in_worksheet: The text is part of a worksheet, or explains one: a worksheet without a name is that one.
+        is_in_worksheet: Whether the text is part of a worksheet or explains one, which "the worksheet" then means.
 
     Returns:
         Mentions in the same order. A line of a worksheet that the text does not name is on `UNNAMED`.

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.authored.structure_tree import tags_heading
+from taxkg_assets.extraction.authored.structure_tree import has_heading_tag
 from taxkg_assets.extraction.forms.box_order import find_face_columns
 from taxkg_assets.extraction.forms.face_cells import order_cell
 from taxkg_assets.extraction.forms.form_lines import find_separator_ys
@@ -79,7 +79,7 @@ def find_blocks(
     words = Words([line for lines in pages_lines for line in lines])
     state = DocumentState(source.document_id, text.style, find_leading(pages_lines), words)
     state.is_form = identity.doc_type == "form"
-    state.has_heading_tags = any(tags_heading(page.tags) for page in source.pages)
+    state.has_heading_tags = any(has_heading_tag(page.tags) for page in source.pages)
     state.product_name = letters_of(identity.title.partition(" — ")[2])
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):

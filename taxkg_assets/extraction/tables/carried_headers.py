@@ -16,8 +16,8 @@ def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
         tables: Tables of a document, in order.
 
     Returns:
-        The same tables; cells of continued ones have the headers of their columns, and names with both ends of ranges
-        and the group that was open.
+        The same tables. Cells of a continued table have the column headers of the table before, complete row ranges,
+        and the last group name.
     """
     carried: list[FoundTable] = []
     for table in tables:

@@ -12,7 +12,7 @@ from taxkg_assets.extraction.layout.text_runs import is_amount, is_filing_note, 
 from taxkg_assets.extraction.tables.grid import Grid, Rectangle, Row
 from taxkg_assets.extraction.tables.headers import find_banner, find_banners, group_columns, is_group_row
 from taxkg_assets.extraction.tables.parts import Part
-from taxkg_assets.extraction.tables.row_cells import hull_of
+from taxkg_assets.extraction.tables.row_cells import bounding_box_of
 from taxkg_assets.rules.models.tables import load_tables
 
 PATH_SEPARATOR = " > "
@@ -26,7 +26,8 @@ _TEXT_ROWS = 2
 class Cell:
     """One body cell with its header paths.
 
-    column_count: number of columns that it spans.
+    Attributes:
+        column_count: Number of columns that it spans.
     """
 
     row_ix: int
@@ -42,8 +43,10 @@ class Cell:
 class FoundTable:
     """A table as read from one page, without id.
 
-    path: of its structure tag, equal on all its pages. has_header_tags: its tags mark header cells. is_titled: its
-    title is inside its border.
+    Attributes:
+        path: Path of its structure tag, equal on all its pages.
+        has_header_tags: Whether its tags mark header cells.
+        is_titled: Whether its title is inside its border.
     """
 
     region: TableRegion
@@ -139,7 +142,7 @@ class _Body:
         if self._is_header(row_ix) or self._is_banner(row_ix) or is_filing_note(join_text(row.runs)):
             return []
         if len(row.cells) == 1 and is_note(text := join_text(row.runs)):
-            return [Cell(row_ix - self.header_count, NOTE_COLUMN, text, "", text, hull_of(row.runs))]
+            return [Cell(row_ix - self.header_count, NOTE_COLUMN, text, "", text, bounding_box_of(row.runs))]
         if self.groups.take(self.grid, row_ix):
             return []
         return [
@@ -179,7 +182,7 @@ class _Body:
             path or ("" if header else text),
             header,
             text,
-            hull_of(row.cells[column]),
+            bounding_box_of(row.cells[column]),
             last - column + 1,
         )
 

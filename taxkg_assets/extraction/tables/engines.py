@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from taxkg_assets.extraction.authored.structure_tree import tags_table
+from taxkg_assets.extraction.authored.structure_tree import has_table_tag
 from taxkg_assets.extraction.layout.printed_text import PrintedText
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, join_text
@@ -100,7 +100,7 @@ class OwnEngine:
 def _read_page(page: Page, is_face: bool, text: PrintedText | None, continued: ContinuedTables) -> list[FoundTable]:
     if not page.tags:
         return find_tables(page, is_face=is_face)
-    if not tags_table(page.tags):
+    if not has_table_tag(page.tags):
         return []
     furniture = text.find_furniture(page) if text is not None else ()
     return continued.add(page, read_tagged_page(page, furniture=furniture, headed=continued.headers))

@@ -58,8 +58,10 @@ class Drawing:
 class Row:
     """One row of a table: its runs by column.
 
-    groups: the runs of each cell, where tags tell the cells. is_full: the row has a cell in every column, so that each
-    group's column is that of its cell. shared_name: the name of a row above, which drawn lines enclose with this one.
+    Attributes:
+        groups: Runs of each cell, if tags mark the cells.
+        is_full: Whether every column has a cell, so that the n-th group is in the n-th column.
+        shared_name: Name of a row above, if drawn lines enclose it with this row.
     """
 
     y0: float
@@ -79,8 +81,9 @@ class Row:
 class Grid:
     """Columns (left and right edge each), slabs between drawn verticals, and rows of one table.
 
-    has_plain_names: the first of two columns is set plain, so that a bold cell by itself names the rows below it.
-    is_continued: its header rows are on an earlier page.
+    Attributes:
+        has_plain_names: Whether the first of two columns is not bold, so that a lone bold cell names the rows below it.
+        is_continued: Whether its header rows are on an earlier page.
     """
 
     drawing: Drawing
@@ -188,8 +191,8 @@ def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[fl
     """Divide a slab at the gutters that nearly all of its full lines leave free."""
     rules = load_tables().grid
     x0, x1 = slab
-    mine = [run for run in runs if run.x0 >= x0 - 3 and run.x1 <= x1 + 3]
-    lines = find_lines(mine)
+    inner_runs = [run for run in runs if run.x0 >= x0 - 3 and run.x1 <= x1 + 3]
+    lines = find_lines(inner_runs)
     most = max((len(line) for line in lines), default=0)
     full = [line for line in lines if len(line) >= max(2, rules.full_row_frac * most)]
     if most < 2 or len(full) < 2 or (len(full) < 3 and len(full) < 0.3 * len(lines)):

@@ -14,7 +14,7 @@ from taxkg_assets.extraction.layout.ruling import RuledLine
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, join_text
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Grid, Row
-from taxkg_assets.extraction.tables.row_cells import hull_of
+from taxkg_assets.extraction.tables.row_cells import bounding_box_of
 from taxkg_assets.rules.models.tables import load_tables
 
 _SLACK_PT = 2.5
@@ -147,7 +147,7 @@ def add_frame(table: FoundTable, frame: Frame) -> FoundTable:
 
 
 def _read_notes(rows: Sequence[Row]) -> list[Cell]:
-    texts = [(join_text(row.runs), hull_of(row.runs)) for row in rows if row.runs]
+    texts = [(join_text(row.runs), bounding_box_of(row.runs)) for row in rows if row.runs]
     return [Cell(ix, NOTE_COLUMN, text, "", text, box) for ix, (text, box) in enumerate(texts)]
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_line_number
 from taxkg_assets.extraction.tables.grid import Drawing, Rectangle
-from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
-from taxkg_assets.extraction.tables.worksheet_parts import bare_number, is_answer
+from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, bounding_box_of
+from taxkg_assets.extraction.tables.worksheet_parts import is_answer, strip_number_marks
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -53,7 +53,7 @@ def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Rectangle]) -> 
         else:
             home.append(row)
     found = [chain for chain in chains if len(chain) >= limits.least_rows]
-    return [hull_of([run for row in chain for run in (row.first, row.repeat)]) for chain in found]
+    return [bounding_box_of([run for row in chain for run in (row.first, row.repeat)]) for chain in found]
 
 
 def _find_numbered_rows(runs: Sequence[Run]) -> list[_NumberedRow]:
@@ -81,8 +81,8 @@ def _find_numbered_rows(runs: Sequence[Run]) -> list[_NumberedRow]:
 
 def _repeats(text: str, number: str) -> bool:
     """Decide whether the number at an amount is that of a row, which may be its letter alone."""
-    return bare_number(text) == bare_number(number) or (
-        bare_number(number).isalpha() and bare_number(text).endswith(bare_number(number))
+    return strip_number_marks(text) == strip_number_marks(number) or (
+        strip_number_marks(number).isalpha() and strip_number_marks(text).endswith(strip_number_marks(number))
     )
 
 

@@ -38,7 +38,7 @@ class RowCell:
 CellRow = list[RowCell]
 
 
-def hull_of(runs: Sequence[Run]) -> Rectangle:
+def bounding_box_of(runs: Sequence[Run]) -> Rectangle:
     """Compute the bounding box of runs.
 
     Args:

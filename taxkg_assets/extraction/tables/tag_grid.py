@@ -16,7 +16,7 @@ from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.layout.text_runs import Run
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.tables.grid import Drawing, Grid, Rectangle, Row, find_slabs, has_plain_names
-from taxkg_assets.extraction.tables.row_cells import CellRow, hull_of
+from taxkg_assets.extraction.tables.row_cells import CellRow, bounding_box_of
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -41,7 +41,7 @@ def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | No
     if not 2 <= len(extents) <= load_tables().tagged.max_columns:
         return None
     runs = tuple(run for row in rows for cell in row for run in cell.runs)
-    box = hull_of(runs)
+    box = bounding_box_of(runs)
     flows = any(below[0].runs[0].y1 < above[0].runs[0].y0 - 1 for above, below in pairwise(rows))
     inner = [(left[1] + right[0]) / 2 for left, right in pairwise(extents)]
     columns = tuple(pairwise([min(box.x0, extents[0][0]), *inner, max(box.x1, extents[-1][1])]))
@@ -80,7 +80,7 @@ def _find_extents(full: Sequence[CellRow], column_count: int) -> list[tuple[floa
     rights: dict[int, list[float]] = defaultdict(list)
     for row in full:
         for cell in row:
-            box = hull_of(cell.runs)
+            box = bounding_box_of(cell.runs)
             lefts[cell.number].append(box.x0)
             rights[cell.number].append(box.x1)
     # Medians: a row that spans columns, or one out of line, moves no edge.
@@ -98,7 +98,9 @@ def _find_extents(full: Sequence[CellRow], column_count: int) -> list[tuple[floa
 def _cluster(rows: Sequence[CellRow]) -> list[tuple[float, float]]:
     """Find columns by place alone: the extents of cells that overlap, in the rows with most cells."""
     most = max(len(row) for row in rows)
-    boxes = sorted((hull_of(cell.runs) for row in rows if len(row) == most for cell in row), key=lambda box: box.x0)
+    boxes = sorted(
+        (bounding_box_of(cell.runs) for row in rows if len(row) == most for cell in row), key=lambda box: box.x0
+    )
     extents: list[tuple[float, float]] = []
     for box in boxes:
         if extents and box.x0 < extents[-1][1]:
@@ -116,12 +118,12 @@ def _place_row(row: CellRow, columns: Sequence[tuple[float, float]], *, is_full:
     cells: dict[int, list[Run]] = {}
     for cell in row:
         is_known = is_full or (by_number and cell.number < len(columns))
-        box = hull_of(cell.runs)
+        box = bounding_box_of(cell.runs)
         # The first cell of a row may reach over columns that are wider than its own.
         is_first = cell.number == 0 and 2 * box.x0 < sum(columns[0])
         column = cell.number if is_known else 0 if is_first else _nearest(box, columns)
         cells.setdefault(column, []).extend(cell.runs)
-    box = hull_of([run for runs in cells.values() for run in runs])
+    box = bounding_box_of([run for runs in cells.values() for run in runs])
     return Row(box.y0, box.y1, dict(sorted(cells.items())), tuple(cell.runs for cell in row), is_full)
 
 

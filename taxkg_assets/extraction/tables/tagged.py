@@ -19,7 +19,7 @@ from taxkg_assets.extraction.layout.text_runs import find_runs, is_amount, split
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, is_text_box
 from taxkg_assets.extraction.tables.grid import Rectangle
-from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
+from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, bounding_box_of
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
 from taxkg_assets.extraction.tables.worksheet_parts import find_inner_tables, is_amount_row
@@ -208,7 +208,7 @@ def find_tagged_tables(
             table = read_grid(page, grid, _count_header_rows(body), carried=carried) if grid is not None else None
         if table is None or is_text_box(table):
             continue
-        box = hull_of([run for row in rows for cell in row for run in cell.runs])
+        box = bounding_box_of([run for row in rows for cell in row for run in cell.runs])
         caption = find_caption(runs_of_page, box)
         # Lines go to the first region that holds them: the tables inside a worksheet come before it.
         for one in inner:
@@ -297,7 +297,9 @@ def _complete(
     for row in lead:
         is_title = (row[0].is_bold or row[0].is_header) and len(row[0].text) <= limits.title_chars
         (titles if is_title else notes).append(row[0])
-    cells = [Cell(ix, NOTE_COLUMN, cell.text, "", cell.text, hull_of(cell.runs)) for ix, cell in enumerate(notes)]
+    cells = [
+        Cell(ix, NOTE_COLUMN, cell.text, "", cell.text, bounding_box_of(cell.runs)) for ix, cell in enumerate(notes)
+    ]
     cells += [replace(cell, row_ix=cell.row_ix + len(notes)) for cell in table.cells]
     parts = dict.fromkeys([caption, *(cell.text for cell in titles), table.title])
     title = ", ".join(part for part in parts if part)

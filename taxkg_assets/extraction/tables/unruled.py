@@ -9,7 +9,7 @@ from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount,
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.condition_tables import find_condition_tables
 from taxkg_assets.extraction.tables.grid import Rectangle
-from taxkg_assets.extraction.tables.row_cells import hull_of
+from taxkg_assets.extraction.tables.row_cells import bounding_box_of
 from taxkg_assets.rules.models.tables import load_tables
 
 # Left end, right end and height of a dotted leader.
@@ -43,7 +43,8 @@ def find_open_boxes(
     if page.widgets:
         free = [run for run in runs if not any(box.holds(run) for box in taken)]
         return [
-            hull_of([run for row in rows for cell in row for run in cell.runs]) for rows in find_condition_tables(free)
+            bounding_box_of([run for row in rows for cell in row for run in cell.runs])
+            for rows in find_condition_tables(free)
         ]
     rows = [row for row in _find_leader_rows(leaders, runs) if not any(box.holds(row.amount) for box in taken)]
     chains: list[list[_LeaderRow]] = []

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_line_number, is_note, join_text
 from taxkg_assets.extraction.tables.cells import PATH_SEPARATOR
-from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
+from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, bounding_box_of
 from taxkg_assets.rules.models.tables import load_tables
 
 
-def bare_number(number: str) -> str:
+def strip_number_marks(number: str) -> str:
     """Return the number of a line without punctuation.
 
     Args:
@@ -32,9 +32,12 @@ def is_answer(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AmountColumns:
-    """Columns of amounts under printed headers; none where a worksheet has one column without header.
+    """Columns of amounts under printed headers; empty for a worksheet with one column and no header.
 
-    row_ixs, cells: the rows and cells that hold the headers. edges: left edge of each column, in points.
+    Attributes:
+        row_ixs: Rows of the headers.
+        cells: Cells of the headers.
+        edges: Left edge of each column, in points.
     """
 
     row_ixs: frozenset[int] = frozenset()
@@ -51,7 +54,7 @@ class AmountColumns:
         Returns:
             Number of the column in the worksheet, from 2, and its header; "" left of all headers.
         """
-        box = hull_of(cell.runs)
+        box = bounding_box_of(cell.runs)
         center = (box.x0 + box.x1) / 2
         found = max((ix for ix, edge in enumerate(self.edges) if edge <= center), default=-1)
         return (2 + found, self.names[found]) if found >= 0 else (2, "")
@@ -68,8 +71,8 @@ def find_amount_columns(rows: Sequence[CellRow]) -> AmountColumns:
     """
     first = next((ix for ix, row in enumerate(rows) if row[0].is_numbered), 0)
     lines = [row for row in rows[first:] if row[0].is_numbered and len(row) > 1]
-    amounts = [hull_of(cell.runs).x0 for row in lines for cell in row[2:]]
-    left = min(amounts) if amounts else max((hull_of(row[1].runs).x1 for row in lines), default=0.0)
+    amounts = [bounding_box_of(cell.runs).x0 for row in lines for cell in row[2:]]
+    left = min(amounts) if amounts else max((bounding_box_of(row[1].runs).x1 for row in lines), default=0.0)
     found: list[tuple[int, list[RowCell]]] = []
     for ix in range(first - 1, -1, -1):
         heads = [cell for cell in rows[ix] if _center(cell) > left and _is_worded(cell.text)]
@@ -83,14 +86,14 @@ def find_amount_columns(rows: Sequence[CellRow]) -> AmountColumns:
         PATH_SEPARATOR.join(min(heads, key=lambda head: abs(_center(head) - _center(cell))).text for _, heads in found)
         for cell in base
     ]
-    boxes = [hull_of(cell.runs) for cell in base]
+    boxes = [bounding_box_of(cell.runs) for cell in base]
     edges = (left, *((a.x1 + b.x0) / 2 for a, b in pairwise(boxes)))
     cells = tuple(cell for _, heads in found for cell in heads)
     return AmountColumns(frozenset(ix for ix, _ in found), cells, tuple(names), edges)
 
 
 def _center(cell: RowCell) -> float:
-    box = hull_of(cell.runs)
+    box = bounding_box_of(cell.runs)
     return (box.x0 + box.x1) / 2
 
 

@@ -12,14 +12,14 @@ from string import ascii_lowercase
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.parts import Part
-from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
+from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, bounding_box_of
 from taxkg_assets.extraction.tables.worksheet_parts import (
-    bare_number,
     find_amount_columns,
     is_amount_row,
     is_answer,
     is_group,
     split_answers,
+    strip_number_marks,
 )
 from taxkg_assets.rules.models.tables import load_tables
 
@@ -74,20 +74,20 @@ class _LinePath:
         """Return whether a row begins a line with a number, or with a letter that continues the last number."""
         if row[0].is_numbered or _is_split_number(row):
             return True
-        digits = bare_number(self.number).rstrip(ascii_lowercase)
+        digits = strip_number_marks(self.number).rstrip(ascii_lowercase)
         return len(row) > 1 and digits.isdigit() and row[0].text == str(int(digits) + 1)
 
     def take(self, cell: RowCell) -> None:
         """Begin a line; a small letter belongs to the number before it: "b." after "2a." is "2b."."""
-        bare, text = bare_number(self.number), cell.text
+        bare, text = strip_number_marks(self.number), cell.text
         is_letter = (
-            bare_number(text).isalpha()
-            and bare_number(text).islower()
+            strip_number_marks(text).isalpha()
+            and strip_number_marks(text).islower()
             and bool(bare)
             and not (bare.isalpha() and bare.islower())
         )
         self.question = self.lead = self.name = ""
-        self.x0 = hull_of(cell.runs).x0
+        self.x0 = bounding_box_of(cell.runs).x0
         if not is_letter:
             self.number, self.letter = text, ""
         elif bare[-1:].islower():
@@ -104,23 +104,25 @@ class _LinePath:
 
     def take_name(self, row: CellRow, below: CellRow | None) -> None:
         """Record the name of indented rows with amounts, which ends with the indent."""
-        left = hull_of(row[0].runs).x0
+        left = bounding_box_of(row[0].runs).x0
         if left <= self.name_x0 + 2.0:
             self.name = ""
         is_name = below is not None and len(row) == 1 and is_amount_row(below)
-        if below is not None and is_name and hull_of(below[0].runs).x0 > left + 3.0:
+        if below is not None and is_name and bounding_box_of(below[0].runs).x0 > left + 3.0:
             self.name, self.name_x0 = row[0].text, left
 
     def ends_at(self, row: CellRow) -> bool:
         """Return whether a row without a number is outdented to the numbers, so that it belongs to no line."""
-        return self.x0 is not None and hull_of(row[0].runs).x0 <= self.x0 + 2.0 and not is_answer(row[0].text)
+        return self.x0 is not None and bounding_box_of(row[0].runs).x0 <= self.x0 + 2.0 and not is_answer(row[0].text)
 
     def end(self) -> None:
         self.number = self.letter = self.question = self.lead = self.name = ""
 
     def repeats(self, cell: RowCell) -> bool:
         """Return whether a cell repeats the line number, as the amount column does."""
-        return cell.is_numbered or ((self.is_echoed or self.number.isdigit()) and cell.text == bare_number(self.number))
+        return cell.is_numbered or (
+            (self.is_echoed or self.number.isdigit()) and cell.text == strip_number_marks(self.number)
+        )
 
 
 def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
@@ -139,7 +141,7 @@ def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
     """
     reader = _WorksheetReader(split_answers(rows))
     cells = [cell for row_ix in range(len(reader.rows)) for cell in reader.read_row(row_ix)]
-    box = hull_of([run for row in rows for cell in row for run in cell.runs])
+    box = bounding_box_of([run for row in rows for cell in row for run in cell.runs])
     region = TableRegion(page, box.x0, box.y0, box.x1, box.y1, "worksheet")
     headers = ("", "", *(reader.columns.names or ("",)))
     return FoundTable(region, "", headers, (Part(0, len(headers) - 1, 2),), tuple(cells))
@@ -167,7 +169,7 @@ class _WorksheetReader:
         if is_first:
             self.was_group = False
             self.line.take(rest.pop(0))
-            cells.append(Cell(row_ix, 0, self.line.path, "", row[0].text, hull_of(row[0].runs)))
+            cells.append(Cell(row_ix, 0, self.line.path, "", row[0].text, bounding_box_of(row[0].runs)))
         else:
             self._end_line(row_ix)
             if len(rest) > 1 and _is_mark(rest[0]):
@@ -219,7 +221,7 @@ class _WorksheetReader:
                 words or cell.text,
                 header,
                 cell.text,
-                hull_of(cell.runs),
+                bounding_box_of(cell.runs),
             )
 
 
@@ -236,12 +238,12 @@ def _is_split_number(row: CellRow) -> bool:
     """Decide whether a row begins with a bare number and, in a cell of its own, a letter; its amount repeats both."""
     if len(row) < 3 or not row[0].text.isdigit() or not row[1].is_numbered:
         return False
-    letter = bare_number(row[1].text)
-    return letter.isalpha() and any(bare_number(cell.text) == row[0].text + letter for cell in row[2:])
+    letter = strip_number_marks(row[1].text)
+    return letter.isalpha() and any(strip_number_marks(cell.text) == row[0].text + letter for cell in row[2:])
 
 
 def _echoes_numbers(rows: Sequence[CellRow]) -> bool:
     """Decide whether most lines repeat their number bare at the amount; a single one may be an amount."""
-    numbered = [row for row in rows if row[0].is_numbered and bare_number(row[0].text).isdigit()]
-    echoed = sum(any(cell.text == bare_number(row[0].text) for cell in row[1:]) for row in numbered)
+    numbered = [row for row in rows if row[0].is_numbered and strip_number_marks(row[0].text).isdigit()]
+    echoed = sum(any(cell.text == strip_number_marks(row[0].text) for cell in row[1:]) for row in numbered)
     return echoed >= max(2, 0.5 * len(numbered))

@@ -13,8 +13,8 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 def expand_range(first: str, last: str, spans: Mapping[str, Sequence[Span]]) -> list[str]:
     """Expand a range of lines to the lines it includes.
 
-    A range adds amounts of one column, the rightmost of its end lines: a line between them is excluded if it holds a
-    date or a number, or an amount of an inner column.
+    The lines of a range have amounts in one column: the rightmost column of its first and last line. A line in between
+    is excluded if its fields are in other columns, such as a date or an inner amount.
 
     Args:
         first: First key, without its kind.

@@ -80,7 +80,7 @@ def _read(rule: Computation, match: re.Match[str], label: str) -> Statement:
     operands = [_read_operands(groups[name]) for name in names]
     place = match.span()
     if any(not each for each in operands):
-        return Statement("unparsed", (), *place, problem="an operand is no line")
+        return Statement("unparsed", (), *place, problem="an operand is not a line")
     condition = (groups.get("condition") or "").strip(" ,")
     stated = groups.get("rate") or groups.get("amount")
     factor = float(stated.replace(",", "")) if stated else None

@@ -30,8 +30,8 @@ from taxkg_assets.llm.exchange import (
     Request,
     ThrottledError,
     count_tokens,
+    parse_retry_after,
     put_on_one_line,
-    read_wait,
 )
 from taxkg_assets.llm.providers.deadline import call_with_timeout
 
@@ -50,7 +50,7 @@ _BROKEN = (
 _PROFILES = {"us", "us-gov", "eu", "apac", "au", "ca", "jp", "global"}
 """Prefixes of ids of inference profiles; the id of a model may contain dots, too."""
 
-_LESSONS = ("temperature", "tool")
+_OPTIONAL_FIELDS = ("temperature", "tool")
 """Optional fields, by the words of a refusal: the service has one error code for all fields, and names them in its
 message alone."""
 
@@ -98,7 +98,7 @@ class BedrockProvider:
             raise AccessError(
                 f"Bedrock: {str(error).rstrip('.')}. Set TAXKG_LLM_REGION, and check TAXKG_LLM_URL."
             ) from error
-        self._lessons: dict[str, frozenset[str]] = {}
+        self._rejected_fields: dict[str, frozenset[str]] = {}
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
@@ -116,19 +116,19 @@ class BedrockProvider:
             AccessError: A retry will not help.
         """
         while True:
-            known = self._lessons.get(request.model, frozenset())
+            rejected = self._rejected_fields.get(request.model, frozenset())
             try:
-                return self._converse(request, lessons=known)
+                return self._converse(request, rejected_fields=rejected)
             except ClientError as error:
-                lesson = _find_lesson(error, known)
-                if lesson is None:
+                field = _find_rejected_field(error, rejected)
+                if field is None:
                     is_plain = not self._prefix and _is_plain_id(request.model)
                     raise _explained(error, model=request.model, is_plain_id=is_plain) from error
             with self._lock:
-                self._lessons[request.model] = self._lessons.get(request.model, known) | {lesson}
+                self._rejected_fields[request.model] = self._rejected_fields.get(request.model, rejected) | {field}
 
-    def _converse(self, request: Request, *, lessons: frozenset[str]) -> Reply:
-        arguments = render_arguments(request, prefix=self._prefix, lessons=lessons)
+    def _converse(self, request: Request, *, rejected_fields: frozenset[str]) -> Reply:
+        arguments = render_arguments(request, prefix=self._prefix, rejected_fields=rejected_fields)
         try:
             response = call_with_timeout(self._seconds, lambda: self._client.converse(**arguments))
         except TimeoutError as late:
@@ -136,8 +136,8 @@ class BedrockProvider:
         except _BROKEN as error:
             raise OutageError(f"{request.model}: no answer from Bedrock: {put_on_one_line(error)}") from error
         except BotoCoreError as error:
-            said = put_on_one_line(error)
-            raise AccessError(f"{request.model}: {said} Check the AWS credentials and TAXKG_LLM_REGION.") from error
+            message = put_on_one_line(error)
+            raise AccessError(f"{request.model}: {message} Check the AWS credentials and TAXKG_LLM_REGION.") from error
         try:
             return _read(response, request=request)
         except (KeyError, TypeError, AttributeError) as broken:
@@ -146,13 +146,15 @@ class BedrockProvider:
             ) from broken
 
 
-def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[str] = frozenset()) -> dict[str, Any]:
+def render_arguments(
+    request: Request, *, prefix: str = "", rejected_fields: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """Build the arguments of Bedrock's Converse for a request.
 
     Args:
         request: The call.
         prefix: Prefix of inference profiles; ids that are profiles or ARNs stay as they are.
-        lessons: Optional fields known to be rejected by the model.
+        rejected_fields: Optional fields known to be rejected by the model.
     """
     arguments: dict[str, Any] = {
         "modelId": prefix + request.model if _is_plain_id(request.model) else request.model,
@@ -160,11 +162,11 @@ def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[s
         "messages": [{"role": "user", "content": [{"text": request.user}]}],
         "inferenceConfig": {"temperature": TEMPERATURE, "maxTokens": request.max_tokens},
     }
-    if "temperature" in lessons:
+    if "temperature" in rejected_fields:
         del arguments["inferenceConfig"]["temperature"]
-    if "tool" not in lessons:
-        described = "Hand over the proposals."
-        tool = {"name": request.task, "description": described, "inputSchema": {"json": request.schema}}
+    if "tool" not in rejected_fields:
+        description = "Hand over the proposals."
+        tool = {"name": request.task, "description": description, "inputSchema": {"json": request.schema}}
         arguments["toolConfig"] = {"tools": [{"toolSpec": tool}], "toolChoice": {"tool": {"name": request.task}}}
     return arguments
 
@@ -174,19 +176,19 @@ def _is_plain_id(model: str) -> bool:
     return model.partition(".")[0] not in _PROFILES and not model.startswith("arn:")
 
 
-def _find_lesson(error: ClientError, known: frozenset[str]) -> str | None:
+def _find_rejected_field(error: ClientError, rejected: frozenset[str]) -> str | None:
     """Return the optional field that an error complains about; None where it is another error."""
     complaint = str(error.response.get("Error", {}).get("Message", "")).lower()
     if _code(error) != "ValidationException":
         return None
-    return next((lesson for lesson in _LESSONS if lesson in complaint and lesson not in known), None)
+    return next((field for field in _OPTIONAL_FIELDS if field in complaint and field not in rejected), None)
 
 
 def _read(response: Mapping[str, Any], *, request: Request) -> Reply:
     content = response["output"]["message"]["content"]
     used = [part["toolUse"]["input"] for part in content if "toolUse" in part]
-    said = "".join(part.get("text", "") for part in content)
-    answer = json.dumps(used[0], ensure_ascii=False) if used else said
+    message = "".join(part.get("text", "") for part in content)
+    answer = json.dumps(used[0], ensure_ascii=False) if used else message
     usage = response.get("usage") or {}
     return Reply(
         text=answer,
@@ -208,7 +210,7 @@ def _explained(error: ClientError, *, model: str, is_plain_id: bool) -> Exceptio
     code, message = _code(error), put_on_one_line(error.response.get("Error", {}).get("Message", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-    wait = read_wait(str(headers.get("retry-after", "")))
+    wait = parse_retry_after(str(headers.get("retry-after", "")))
     if code in _THROTTLES or status == 429:
         return ThrottledError(f"{model}: {code}: {message}", wait_seconds=wait)
     if code in _OUTAGES or status >= 500:

@@ -25,8 +25,8 @@ from taxkg_assets.llm.exchange import (
     Request,
     ThrottledError,
     count_tokens,
+    parse_retry_after,
     put_on_one_line,
-    read_wait,
 )
 from taxkg_assets.llm.providers.deadline import call_with_timeout
 
@@ -56,7 +56,7 @@ class OpenAIProvider:
         self._key = key.strip()
         if not self._key.isprintable() or not self._key.isascii():
             raise AccessError(
-                "TAXKG_LLM_KEY contains characters that an HTTP header cannot contain: set it to the key only."
+                "TAXKG_LLM_KEY contains characters that are not allowed in an HTTP header. Set it to the key only."
             )
         # Azure takes the key under a name of its own.
         is_azure = self._url.host.endswith(".azure.com")
@@ -70,7 +70,7 @@ class OpenAIProvider:
                 f"The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: {put_on_one_line(wrong)} Correct it."
             ) from wrong
         self._seconds = seconds
-        self._lessons: dict[str, tuple[str, ...]] = {}
+        self._rejected_fields: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
@@ -88,24 +88,24 @@ class OpenAIProvider:
             AccessError: A retry will not help.
         """
         while True:
-            known = self._lessons.get(request.model, ())
-            status, body, wait = self._post(render_body(request, lessons=known))
-            lesson = _find_lesson(body, known) if status in (400, 422) else None
-            if lesson is None:
+            rejected = self._rejected_fields.get(request.model, ())
+            status, body, wait = self._post(render_body(request, rejected_fields=rejected))
+            field = _find_rejected_field(body, rejected) if status in (400, 422) else None
+            if field is None:
                 return _read(status, body, wait, request=request)
             with self._lock:
-                self._lessons[request.model] = (*known, lesson)
+                self._rejected_fields[request.model] = (*rejected, field)
 
     def _post(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         """Return status, text and seconds to wait; a response slower than the limit is an outage."""
-        late = f"no whole answer from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
+        timeout_message = f"no complete response from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
         try:
             return call_with_timeout(self._seconds, lambda: self._exchange(body))
         except (TimeoutError, httpx.TimeoutException) as error:
-            raise OutageError(late) from error
+            raise OutageError(timeout_message) from error
         except httpx.HTTPError as broken:
-            said = put_on_one_line(broken) or f"{type(broken).__name__}."
-            raise OutageError(f"no connection to {self._shown}: {said} Check TAXKG_LLM_URL.") from broken
+            message = put_on_one_line(broken) or f"{type(broken).__name__}."
+            raise OutageError(f"no connection to {self._shown}: {message} Check TAXKG_LLM_URL.") from broken
 
     def _exchange(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         deadline = time.monotonic() + self._seconds
@@ -115,13 +115,13 @@ class OpenAIProvider:
                 parts.append(part)
                 size += len(part)
                 if size > _LONGEST_ANSWER:
-                    raise OutageError(f"an answer from {self._shown} is longer than {_LONGEST_ANSWER} bytes")
+                    raise OutageError(f"the response of {self._shown} is longer than {_LONGEST_ANSWER} bytes")
                 if time.monotonic() > deadline:
                     raise TimeoutError
             text = b"".join(parts).decode("utf8", errors="replace")
             if response.status_code != httpx.codes.OK and len(self._key) >= _SHORTEST_KEY:
                 text = text.replace(self._key, "…")  # some endpoints repeat the key that they refuse
-            return response.status_code, text, read_wait(response.headers.get("retry-after", ""))
+            return response.status_code, text, parse_retry_after(response.headers.get("retry-after", ""))
 
 
 def _find_address(url: str) -> httpx.URL:
@@ -139,12 +139,12 @@ def _find_address(url: str) -> httpx.URL:
     return address.copy_with(path=path, fragment=None)
 
 
-def render_body(request: Request, *, lessons: tuple[str, ...] = ()) -> dict[str, Any]:
+def render_body(request: Request, *, rejected_fields: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the JSON body of a request.
 
     Args:
         request: The call.
-        lessons: Optional fields that the endpoint does not accept for this model.
+        rejected_fields: Optional fields that the endpoint does not accept for this model.
     """
     body: dict[str, Any] = {
         "model": request.model,
@@ -156,8 +156,8 @@ def render_body(request: Request, *, lessons: tuple[str, ...] = ()) -> dict[str,
             "json_schema": {"name": request.task, "schema": request.schema, "strict": True},
         },
     }
-    for lesson in lessons:
-        _LESSONS[lesson](body)
+    for field in rejected_fields:
+        _OPTIONAL_FIELDS[field](body)
     return body
 
 
@@ -165,7 +165,7 @@ def _rename_limit(body: dict[str, Any]) -> None:
     body["max_completion_tokens"] = body.pop("max_tokens")
 
 
-_LESSONS: dict[str, Callable[[dict[str, Any]], Any]] = {
+_OPTIONAL_FIELDS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "max_tokens": _rename_limit,
     "json_schema": lambda body: body.update(response_format={"type": "json_object"}),
     "response_format": lambda body: body.pop("response_format"),
@@ -173,15 +173,15 @@ _LESSONS: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def _find_lesson(text: str, known: tuple[str, ...]) -> str | None:
+def _find_rejected_field(text: str, rejected: tuple[str, ...]) -> str | None:
     """Return the optional field that an error complains about; None where it is another error."""
     complaint = _message(text).lower()
-    if "max_tokens" in complaint and "max_tokens" not in known:
+    if "max_tokens" in complaint and "max_tokens" not in rejected:
         return "max_tokens"
-    if "temperature" in complaint and "temperature" not in known:
+    if "temperature" in complaint and "temperature" not in rejected:
         return "temperature"
     if any(word in complaint for word in ("response_format", "json_schema", "json_object", "structured output")):
-        return next((lesson for lesson in ("json_schema", "response_format") if lesson not in known), None)
+        return next((field for field in ("json_schema", "response_format") if field not in rejected), None)
     return None
 
 
@@ -215,7 +215,7 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
     if status == 429:
         raise ThrottledError(f"{model}: too many requests: {_message(text)}", wait_seconds=wait)
     if status >= 500 or status == 408:
-        raise OutageError(f"{model}: the endpoint failed with status {status}: {_message(text)}", wait_seconds=wait)
+        raise OutageError(f"{model}: the server failed with status {status}: {_message(text)}", wait_seconds=wait)
     if status in (401, 403):
         remedy = "Check TAXKG_LLM_KEY and TAXKG_LLM_URL."
         raise AccessError(f"{model}: no access (status {status}): {_message(text)} {remedy}")
@@ -223,16 +223,16 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
         remedy = "Check TAXKG_LLM_MODEL and TAXKG_LLM_URL."
         raise AccessError(f"{model}: not found (status 404): {_message(text)} {remedy}")
     if status >= 300:
-        raise AccessError(f"{model}: the endpoint refuses the request (status {status}): {_message(text)}")
+        raise AccessError(f"{model}: the server rejected the request (status {status}): {_message(text)}")
     try:
         parsed = json.loads(text)
         choice, usage = parsed["choices"][0], parsed.get("usage")
         counts = usage if isinstance(usage, dict) else {}
-        said = choice["message"]
-        answer = _join_parts(said.get("content"))
+        message = choice["message"]
+        answer = _join_parts(message.get("content"))
         return Reply(
             text=answer,
-            stop=REFUSED if said.get("refusal") else _STOPS.get(choice.get("finish_reason") or "stop", REFUSED),
+            stop=REFUSED if message.get("refusal") else _STOPS.get(choice.get("finish_reason") or "stop", REFUSED),
             input_tokens=count_tokens(counts.get("prompt_tokens"), text=request.system + request.user),
             output_tokens=count_tokens(counts.get("completion_tokens"), text=answer),
         )

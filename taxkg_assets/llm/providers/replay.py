@@ -23,6 +23,7 @@ class ReplayProvider:
             AccessError: Always.
         """
         raise AccessError(
-            f"{request.task}: the provider is `replay`, and this call of {request.model} is not recorded in "
-            "llm_calls. Set TAXKG_LLM_PROVIDER to a provider that can call a model, or to `rules`."
+            f"{request.task}: the provider `replay` answers only recorded calls, and llm_calls has no "
+            "record of this call "
+            f"of {request.model}. Set TAXKG_LLM_PROVIDER to a provider that can call a model, or to `rules`."
         )

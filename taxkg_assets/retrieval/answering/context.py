@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import inf
 
-from taxkg_assets.retrieval.answering.table_rows import states_something
+from taxkg_assets.retrieval.answering.table_rows import find_captions, states_something
 from taxkg_assets.retrieval.index.lines import Line
 from taxkg_assets.retrieval.index.passage_context import PassageContext
 from taxkg_assets.rules.models.answers import load_answers
@@ -270,3 +270,25 @@ def fill_table(context: PassageContext, spot: Spot, *, rows: int) -> set[Spot]:
     lines = context.of_row[context.lines[spot[0]].row]
     below = [own.place for own in lines if own.is_table and own.place >= spot[0] and states_something(lines, own)]
     return {(place, 0) for place in below[:rows]}
+
+
+def find_announced_table(context: PassageContext, spot: Spot) -> set[Spot]:
+    """Return the rows of the table that a sentence announces, as in "The rates are shown next", or that it names.
+
+    Args:
+        context: Lines of adjacent rows of the index.
+        spot: The sentence.
+
+    Returns:
+        Its rows and notes, if it is the next table under the same heading; empty for a long table.
+    """
+    line = context.lines[spot[0]]
+    first = None if line.is_table else next((own for own in context.lines[spot[0] :] if own.is_table), None)
+    if first is None or not _share_heading(context, line, first):
+        return set()
+    lines, text = context.of_row[first.row], line.read_sentence(spot[1])
+    is_title = any(caption.startswith(text.rstrip(". ")) for caption in find_captions(lines))
+    if not (is_title or load_answers().announcements.matches(text)):
+        return set()
+    rows = [own.place for own in lines if states_something(lines, own)]
+    return {(place, 0) for place in rows} if len(rows) <= load_answers().tables.whole_rows else set()

@@ -85,7 +85,9 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     order = rank_statements(statements, worth, openings=first, wanted=ranking.query_term_idf)
     explained = {key for own in statements for key in own.opens if key.startswith("code_")}
     opened = find_openings(statements, ranking.route.codes or ranking.route.keys)
-    drafts = choose_units(statements, worth, order=order, openings=first, leading=opened, codes=explained)
+    drafts = choose_units(
+        statements, worth, order=order, openings=first, leading=opened, codes=explained, with_tables=not cell
+    )
     quoted = [(draft, results[draft.passage]) for draft in drafts]
     editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
     units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
@@ -117,6 +119,7 @@ def choose_units(
     openings: Sequence[int] = (),
     leading: Sequence[int] = (),
     codes: Collection[str] = frozenset(),
+    with_tables: bool = True,
 ) -> list[Draft]:
     """Compose the units of an answer from the best statements, passage by passage, within the length limits.
 
@@ -129,6 +132,7 @@ def choose_units(
         openings: Places of statements that are included even where others repeat them.
         leading: Places of statements that the answer opens with, if they are included.
         codes: Codes of the question that a statement explains; other codes are left out of lists. Empty for all.
+        with_tables: Whether to add the tables that statements announce.
 
     Returns:
         Drafts in the order of the answer.
@@ -136,7 +140,13 @@ def choose_units(
     limits = load_answers()
     drafts: list[Draft] = []
     for place in order:
-        own = draft_unit(statements[place], worth=worth.get(place, 0.0), is_whole=not drafts, codes=codes)
+        own = draft_unit(
+            statements[place],
+            worth=worth.get(place, 0.0),
+            is_whole=not drafts,
+            codes=codes,
+            with_table=with_tables,
+        )
         merged = merge_drafts([*drafts, own])
         is_full = len(merged) > limits.units or sum(draft.words for draft in merged) > limits.words
         if drafts and (is_full or (place not in openings and repeats(own, drafts))):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from taxkg_assets.retrieval.index.lines import CELLS, Line
+from taxkg_assets.retrieval.tables.table_headers import HEADER_END
 
 _PARTS = re.compile(r" [|>] |: ")
 """Between the parts of a cell in words."""
@@ -70,7 +71,7 @@ def read_row(headers: Sequence[str], text: str) -> str:
     """
     cells = split_cells(text)
     named = [
-        f"{' '.join(header.split(' > '))}: {cell}" if header and header != cell else cell
+        f"{' '.join(header.split(' > ')).rstrip(HEADER_END)}: {cell}" if header and header != cell else cell
         for header, cell in zip(headers, cells, strict=True)
         if cell
     ]

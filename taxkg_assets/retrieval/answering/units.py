@@ -19,6 +19,7 @@ from taxkg_assets.retrieval.answering.context import (
     fill_list,
     fill_paragraph,
     fill_section,
+    find_announced_table,
     find_exception,
     lead_in,
     leans_back,
@@ -145,7 +146,12 @@ class Draft:
 
 
 def draft_unit(
-    statement: Statement, *, worth: float, is_whole: bool = True, codes: Collection[str] = frozenset()
+    statement: Statement,
+    *,
+    worth: float,
+    is_whole: bool = True,
+    codes: Collection[str] = frozenset(),
+    with_table: bool = True,
 ) -> Draft:
     """Collect a statement with the context that it needs into a draft.
 
@@ -155,6 +161,7 @@ def draft_unit(
         is_whole: Whether to add the rest of a short paragraph; for a box in the question, its whole section is always
             added.
         codes: Codes of the question; other codes of the same list are left out. Empty for all codes.
+        with_table: Whether to add the table that the statement announces.
 
     Returns:
         The draft.
@@ -172,6 +179,8 @@ def draft_unit(
     spots |= {other for spot in spots for other in look_back(context, spot, depth=depth)}
     spots |= {other for spot in spots - leads for other in fill_list(context, spot)}
     spots = drop_rests(context, fill_gaps(context, spots))
+    if with_table:
+        spots |= find_announced_table(context, own)
     if codes:
         spots = {spot for spot in spots if spot == own or not _explains_other_code(context, spot, codes)}
     return Draft(context, statement.passage, spots, worth)
@@ -242,22 +251,29 @@ def _quote_spots(context: PassageContext, spots: Sequence[Spot]) -> Iterator[Pie
             role = "lead_in"
         text = line.read_sentence(sentence)
         if line.is_table:
-            follows = number > 0 and (before := lines[spots[number - 1][0]]).is_table and before.row == line.row
-            role, text = "row", _read_table_row(context, line, is_first=not follows)
+            before = lines[spots[number - 1][0]] if number else None
+            role, text = "row", _read_table_row(context, line, before=before)
         yield Piece(role=role, text=text, chunk_id=context.chunk(line), node_id=context.node(line))
         is_last = number + 1 == len(spots) or lines[spots[number + 1][0]].leads[: len(line.leads)] != line.leads
         if line.leads and is_last and (note := _describe_missing(context, line, spots)):
             yield Piece(role="note", text=note)
 
 
-def _read_table_row(context: PassageContext, line: Line, *, is_first: bool) -> str:
-    """Return a row with its headers, or a note of a table; the first of several rows has the caption."""
+def _read_table_row(context: PassageContext, line: Line, *, before: Line | None) -> str:
+    """Return a row with its headers, or a note of a table; the first of several rows has the caption.
+
+    The line before the table may name it: its words are not repeated.
+    """
     lines = context.of_row[line.row]
     captions, headers = find_captions(lines), find_headers(lines, line)
     if headers is None:
         captions = captions[:1] if line.text not in captions[:1] else []
     row = read_row(headers, line.text) if headers is not None else line.text
-    return " — ".join([*(captions[-1:] if is_first else ()), row])
+    captions = [caption for caption in captions if headers is None or caption not in headers]
+    is_first = before is None or not before.is_table or before.row != line.row
+    named = before.text.rstrip(". ") if before is not None else ""
+    caption = captions[-1].removeprefix(named).strip() if captions and is_first else ""
+    return " — ".join(part for part in (caption, row) if part)
 
 
 def _describe_missing(context: PassageContext, line: Line, spots: Sequence[Spot]) -> str:

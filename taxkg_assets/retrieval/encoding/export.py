@@ -68,8 +68,8 @@ def export_encoder(model: Any, folder: Path, *, base: ExportCard, is_small: bool
     vectors = original.encode(list(PROBES), normalize_embeddings=True)
     if (apart := float((1 - (vectors * encoder.encode_sentences(PROBES)).sum(axis=1)).max())) > MOST_APART:
         raise ExportError(
-            f"the export of {card.model_name} computes vectors whose cosine differs from the "
-            f"original's by {apart:.1e} in cosine"
+            f"the exported {card.model_name} computes other vectors than the original: their cosines are up to "
+            f"{apart:.1e} below 1"
         )
     if is_small:
         quantize_graph(path, folder / SMALL)
@@ -100,7 +100,7 @@ def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
     scores = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
     if (apart := float(np.abs(original - scores).max())) > MOST_APART * max(1.0, float(np.abs(original).max())):
         raise ExportError(
-            f"the export of {card.model_name} computes scores that differ from the original's by {apart:.1e}"
+            f"the exported {card.model_name} computes other scores than the original, up to {apart:.1e} apart"
         )
     return _finish(folder, card)
 
@@ -125,10 +125,12 @@ def _find_pooling(model: Any) -> str:
     """
     names = [type(module).__name__ for module in model]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-        raise ExportError(f"the model consists of {', '.join(names)}, not of transformer, pooling and normalization")
+        raise ExportError(
+            f"the model has the parts {', '.join(names)}; only Transformer, Pooling and Normalize can be exported"
+        )
     mode = model[1].get_config_dict().get("pooling_mode", "")
     if mode not in POOLINGS:
-        raise ExportError(f"the model pools by {mode!r}, not by {' or '.join(POOLINGS)}")
+        raise ExportError(f"the model uses {mode!r} pooling; only {' or '.join(POOLINGS)} pooling can be exported")
     return str(mode)
 
 

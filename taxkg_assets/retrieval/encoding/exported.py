@@ -107,7 +107,9 @@ class ExportedModel:
         padded = np.array([[*row, *[pad] * (length - len(row))] for row in ids], dtype=np.int64)
         mask = np.array([[1] * len(row) + [0] * (length - len(row)) for row in ids], dtype=np.int64)
         given = {"input_ids": padded, "attention_mask": mask}
-        outputs: Vectors = self.session.run(None, {one.name: given[one.name] for one in self.session.get_inputs()})[0]
+        outputs: Vectors = self.session.run(None, {node.name: given[node.name] for node in self.session.get_inputs()})[
+            0
+        ]
         return outputs, mask
 
 
@@ -194,11 +196,11 @@ class ExportedEncoder:
         found = {text: own for text in texts if (own := self.sentences.get(text)) is not None}
         new = [text for text in dict.fromkeys(texts) if text not in found]
         ids = self._token_ids(new) if new else []
-        order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
+        order = sorted(range(len(ids)), key=lambda ix: len(ids[ix]))
         for first in range(0, len(order), _TOGETHER):
             group = order[first : first + _TOGETHER]
-            vectors = self._forward([ids[place] for place in group], len(ids[group[-1]]))
-            found.update((new[place], vector.copy()) for place, vector in zip(group, vectors, strict=True))
+            vectors = self._forward([ids[ix] for ix in group], len(ids[group[-1]]))
+            found.update((new[ix], vector.copy()) for ix, vector in zip(group, vectors, strict=True))
         if len(self.sentences) + len(new) > _KNOWN_SENTENCES:
             self.sentences.clear()
         self.sentences.update((text, found[text]) for text in new)
@@ -292,15 +294,15 @@ class ExportedLateScorer:
         """Return unit vectors of each text's tokens, without the special tokens at both ends."""
         ids = self.model.token_ids(texts, limit=LATE_TOKENS)
         vectors: dict[int, Vectors] = {}
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        order = sorted(range(len(texts)), key=lambda ix: len(texts[ix]))
         for first in range(0, len(order), GROUP):
             group = order[first : first + GROUP]
-            batch = [ids[place] for place in group]
+            batch = [ids[ix] for ix in group]
             tokens, _ = self.model.token_vectors(batch, max(map(len, batch)))
             unit = tokens / np.maximum(np.linalg.norm(tokens, axis=2, keepdims=True), _EPSILON)
-            for place, row, text_ids in zip(group, unit, batch, strict=True):
-                vectors[place] = row[1 : len(text_ids) - 1]
-        return [vectors[place] for place in range(len(texts))]
+            for ix, row, text_ids in zip(group, unit, batch, strict=True):
+                vectors[ix] = row[1 : len(text_ids) - 1]
+        return [vectors[ix] for ix in range(len(texts))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,9 +325,9 @@ class ExportedCrossScorer:
         tokenizer.enable_truncation(card.max_tokens)
         pairs = tokenizer.encode_batch([(question, passage) for passage in passages])
         scores = np.zeros(len(passages))
-        order = sorted(range(len(pairs)), key=lambda place: len(pairs[place].ids))
+        order = sorted(range(len(pairs)), key=lambda ix: len(pairs[ix].ids))
         for first in range(0, len(order), GROUP):
-            group = [pairs[place] for place in order[first : first + GROUP]]
+            group = [pairs[ix] for ix in order[first : first + GROUP]]
             scores[order[first : first + GROUP]] = self._run(group, max(len(pair.ids) for pair in group))
         return scores
 
@@ -339,5 +341,5 @@ class ExportedCrossScorer:
             "token_type_ids": pad([pair.type_ids for pair in pairs], 0),
         }
         session = self.model.session
-        raw = session.run(None, {one.name: given[one.name] for one in session.get_inputs()})[0]
+        raw = session.run(None, {node.name: given[node.name] for node in session.get_inputs()})[0]
         return np.asarray(raw, dtype=np.float64).reshape(len(pairs))

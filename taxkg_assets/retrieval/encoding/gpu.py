@@ -94,7 +94,7 @@ class GpuModel:
                 self.model = None
                 torch.cuda.empty_cache()
                 _log.warning(
-                    "The GPU's memory is full: the other passages are encoded on the processor, in the same precision. "
+                    "The GPU's memory is full. The remaining passages are encoded on the CPU, in the same precision. "
                     "Free GPU memory for the next build, or set TAXKG_DEVICE=cpu."
                 )
         parts = zip(*(tensor.split(self.rows) for tensor in features.values()), strict=True)

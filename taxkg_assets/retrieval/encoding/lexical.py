@@ -182,8 +182,8 @@ class Vocabulary:
             term: Search term.
             row_count: Number of rows of the corpus.
         """
-        place = self.find(term)
-        if place is None:
+        ix = self.find(term)
+        if ix is None:
             return 0.0
-        frequency = int(self.frequencies[place])
+        frequency = int(self.frequencies[ix])
         return float(np.log(1 + (row_count - frequency + 0.5) / (frequency + 0.5)))

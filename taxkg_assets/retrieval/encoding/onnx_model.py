@@ -37,8 +37,8 @@ class OnnxModel:
         limit: int | None = self.model.max_seq_length
         return limit
 
-    def __getitem__(self, place: int) -> Any:
-        return self.model[place]
+    def __getitem__(self, ix: int) -> Any:
+        return self.model[ix]
 
     def get_embedding_dimension(self) -> int:
         """Return the length of a vector."""
@@ -48,7 +48,7 @@ class OnnxModel:
         """Return token and sentence vectors of padded rows."""
         import torch  # loaded here: readers of the index's rows need no torch
 
-        fed = {one.name: features[one.name].numpy() for one in self.session.get_inputs()}
+        fed = {node.name: features[node.name].numpy() for node in self.session.get_inputs()}
         output = {**features, "token_embeddings": torch.from_numpy(self.session.run(None, fed)[0])}
         for module in list(self.model)[1:]:
             output = module(output)

@@ -76,19 +76,19 @@ class LateScorer:
 
         limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
         vectors: dict[int, Floats] = {}
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        order = sorted(range(len(texts)), key=lambda ix: len(texts[ix]))
         for first in range(0, len(order), GROUP):
             group = order[first : first + GROUP]
             features = self.model.tokenizer(
-                [texts[place] for place in group], truncation=True, max_length=limit, padding=True, return_tensors="pt"
+                [texts[ix] for ix in group], truncation=True, max_length=limit, padding=True, return_tensors="pt"
             )
             reduced = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.is_bfloat16)
             with torch.inference_mode(), reduced:
                 tokens = self.model(dict(features))["token_embeddings"].float()
             unit = torch.nn.functional.normalize(tokens, dim=2).numpy()
-            for place, row, mask in zip(group, unit, features["attention_mask"].sum(dim=1).tolist(), strict=True):
-                vectors[place] = row[1 : mask - 1]
-        return [vectors[place] for place in range(len(texts))]
+            for ix, row, mask in zip(group, unit, features["attention_mask"].sum(dim=1).tolist(), strict=True):
+                vectors[ix] = row[1 : mask - 1]
+        return [vectors[ix] for ix in range(len(texts))]
 
 
 @dataclass(frozen=True, slots=True)

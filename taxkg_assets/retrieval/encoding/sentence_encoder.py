@@ -200,7 +200,7 @@ class SentenceEncoder:
         (ends,) = self._token_ids([""])
         rows = max(self._batch_rows, SHORT_ROWS)
         vectors = self._encode_rows([[ends[0], token, ends[-1]] for token in tokens], rows=rows)
-        return np.concatenate([np.zeros((0, self.dimension), np.float32), *(one.vectors for one in vectors)])
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *(tokens.vectors for tokens in vectors)])
 
     @property
     def _batch_rows(self) -> int:

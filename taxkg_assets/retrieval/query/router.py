@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
+from taxkg_assets.retrieval.query.filers import find_filers
 from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
 from taxkg_assets.rules.forms import find_named_forms, split_forms
-from taxkg_assets.rules.models.filers import load_filers
 from taxkg_assets.rules.models.lay_terms import load_lay_terms
 from taxkg_assets.rules.models.levels import load_levels
 from taxkg_assets.rules.models.router import load_router
@@ -189,14 +189,8 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
             QUESTION,
         ),
         wants_city=any(rule.pattern.search(question) for rule in load_router().cities.find_usable(question)),
-        filers=_find_filers(question),
+        filers=find_filers(question),
     )
-
-
-def _find_filers(question: str) -> tuple[str, ...]:
-    """Return the kinds of filers that a question may be about, besides individuals."""
-    rules = load_filers().questions.find_usable(question)
-    return tuple(sorted({kind for rule in rules if rule.pattern.search(question) for kind in rule.kinds}))
 
 
 def _is_printed(form: str, catalog: Catalog) -> bool:

@@ -70,8 +70,8 @@ def _find_nearest(word: str, vocabulary: Vocabulary, encoder: Encoder, limits: T
     best, most = None, limits.rows - 1
     for other in _change_once(word):
         terms = find_terms(other)
-        place = vocabulary.find(terms[0]) if len(terms) == 1 and len(other) >= limits.letters else None
-        if place is not None and (often := int(vocabulary.frequencies[place])) > most:
+        ix = vocabulary.find(terms[0]) if len(terms) == 1 and len(other) >= limits.letters else None
+        if ix is not None and (often := int(vocabulary.frequencies[ix])) > most:
             best, most = other, often
     is_long = len(word) >= limits.long
     return best if best is not None and (is_long or _is_one_token(best, encoder)) else None
@@ -82,8 +82,8 @@ def _change_once(word: str) -> Iterator[str]:
 
     The first letter stays, and a last one too many is left, since search terms ignore endings.
     """
-    for place in range(1, len(word)):
-        before, after = word[:place], word[place:]
+    for ix in range(1, len(word)):
+        before, after = word[:ix], word[ix:]
         if len(after) > 1:
             yield before + after[1] + after[0] + after[2:]
             yield before + after[1:]

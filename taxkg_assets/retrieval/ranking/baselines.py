@@ -20,7 +20,7 @@ def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[Ranked
     """Build the baseline systems `bm25`, `dense` and `hybrid` (reciprocal rank fusion) for the evaluation.
 
     Args:
-        searcher: Opened search, whose index and encoder they use.
+        searcher: Opened search; the baselines use its index and encoder.
 
     Returns:
         By name a function from a question to at most `RESULTS` passages, best first.

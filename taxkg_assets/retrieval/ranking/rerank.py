@@ -15,6 +15,7 @@ from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.signals import Signals
+from taxkg_assets.retrieval.query.filers import find_heading_filers
 from taxkg_assets.retrieval.query.form_match import score_forms
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_listed_codes
 from taxkg_assets.rules.models.ranking import load_ranking
@@ -54,6 +55,7 @@ def compute_features(
         "number": _score_contained(numbers, signals.contained),
         "section_vector": signals.by_section,
         "token_match": signals.by_token * float(not route.keys),
+        "special_case": _score_each(signals.headings, lambda own: _score_special_case(own, route)),
         "example": facts.is_example[signals.rows],
         "section": _share_of_group(signals.fused, facts.anchor_number[signals.rows]),
         "document": _share_of_group(signals.fused, signals.document_number),
@@ -104,6 +106,13 @@ def _heading_terms(heading_path: str) -> frozenset[str]:
     """Return the terms of the headings below the title, heading by heading: many paths have the same ones."""
     headings = heading_path.split(" > ")
     return frozenset[str]().union(*(find_distinct_terms(heading) for heading in headings[1:] or headings))
+
+
+def _score_special_case(heading_path: str, route: Route) -> float:
+    """Return 1 if a heading is for filers that the question does not name, else 0."""
+    if route.unknown_forms:
+        return 0.0
+    return float(not find_heading_filers(heading_path) <= frozenset(route.filers))
 
 
 def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict[str, Floats]:

@@ -181,7 +181,7 @@ class Searcher:
         return self._flag(assembly.assemble_passages(k=k, level=level))
 
     def show_rows(self, ranking: Ranking, rows: Sequence[int]) -> list[Result]:
-        """Assemble the given rows to passages, even those that the ranking lacks.
+        """Join the given rows into passages, even rows that the ranking lacks.
 
         Args:
             ranking: Ranking of the question.
@@ -191,8 +191,8 @@ class Searcher:
             One passage for each row, in their order.
         """
         candidates = tuple(
-            Candidate(row=row, score=float(len(rows) - place), lexical_rank=None, vector_rank=None, cosine=0.0)
-            for place, row in enumerate(rows)
+            Candidate(row=row, score=float(len(rows) - ix), lexical_rank=None, vector_rank=None, cosine=0.0)
+            for ix, row in enumerate(rows)
         )
         shown = replace(ranking, candidates=candidates, cell="")
         return self.assemble(shown, k=len(rows), level="paragraph")
@@ -269,19 +269,19 @@ class Searcher:
             return ranking
         depth = self.reranker.depth
         self.passages.prefetch([candidate.row for candidate in ranking.candidates[:depth]], ("context", "text"))
-        lost = self.reranker.score_penalties(
+        penalties = self.reranker.score_penalties(
             query, [self.read_passage(candidate.row) for candidate in ranking.candidates[:depth]]
         )
-        floor = float(lost.min())
+        floor = float(penalties.min())
         reranked = [
-            replace(candidate, score=candidate.score + float(lost[place]), rerank_penalty=float(lost[place]))
-            if place < depth
+            replace(candidate, score=candidate.score + float(penalties[ix]), rerank_penalty=float(penalties[ix]))
+            if ix < depth
             else replace(candidate, score=candidate.score + floor)
-            for place, candidate in enumerate(ranking.candidates)
+            for ix, candidate in enumerate(ranking.candidates)
         ]
-        order = sorted(range(len(reranked)), key=lambda place: (-reranked[place].score, place))
+        order = sorted(range(len(reranked)), key=lambda ix: (-reranked[ix].score, ix))
         features = {name: values[order] for name, values in ranking.features.items()}
-        return replace(ranking, candidates=tuple(reranked[place] for place in order), features=features)
+        return replace(ranking, candidates=tuple(reranked[ix] for ix in order), features=features)
 
     def _rank_by_features(
         self, parsed: ParsedQuery, encoded: EncodedQuery, first_stage: FirstStage, signals: Signals | None

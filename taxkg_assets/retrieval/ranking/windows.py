@@ -86,7 +86,7 @@ class Windows:
         return rows
 
     def open(self, rows: Sequence[int], *, hit: int) -> Window:
-        """Assemble chosen rows to a passage.
+        """Join chosen rows into one passage.
 
         Args:
             rows: Rows in reading order.

@@ -8,7 +8,25 @@ from functools import cache
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)"
+_QUARTER = re.compile(r"(?i)\bq([1-4])\b")
+_NUMBERED = re.compile(r"(?i)\b(\d{1,2})(?:st|nd|rd|th)(?=\s+(?:quarter|installment|payment|period)s?\b)")
+_THREE_MONTHS = re.compile(r"(?i)\b(first|last) (?:3|three) months\b(?! of (?!the year))")
 _SEPARATOR = re.compile(r"[\s-]+")
+
+
+def spell_ordinals(text: str) -> str:
+    """Write the number of a quarter, an installment or a period as a word.
+
+    Args:
+        text: Words of a user.
+
+    Returns:
+        Text: "2nd quarter" and "Q2" become "second quarter", "the first three months" "the first quarter".
+    """
+    names = {str(value): name for name, value in load_table_lookup().ordinals.items()}
+    text = _QUARTER.sub(r"\1th quarter", text)
+    text = _THREE_MONTHS.sub(lambda match: f"{'fourth' if match[1].lower() == 'last' else match[1]} quarter", text)
+    return _NUMBERED.sub(lambda match: names.get(match[1], match[0]), text)
 
 
 def write_digits(text: str) -> str:

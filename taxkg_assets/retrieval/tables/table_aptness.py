@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
-from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, Header, innermost_header
+from taxkg_assets.retrieval.tables.table_headers import HEADER_END, SEPARATOR, Header, innermost_header
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, read_table_question
 from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Number, can_mean
@@ -45,7 +45,7 @@ def _list_others(match: CellMatch) -> Iterator[str]:
     named = match.row_path.split(SEPARATOR)
     for column, text in match.row:
         if column and text and text not in named and text not in match.value and column != match.col_path:
-            yield f"{innermost_header(column).rstrip(': ')}: {text}"
+            yield f"{innermost_header(column).rstrip(HEADER_END)}: {text}"
 
 
 def find_aptness_signals(
@@ -84,6 +84,8 @@ def find_aptness_signals(
 def _is_pinned(question: Question, header: Header) -> bool:
     """Return whether a header names a status, a period, a year or a number of the question, or a range around it."""
     if any(header.facets.get(facet, frozenset()) & values for facet, values in question.facets.items()):
+        return True
+    if not header.months.isdisjoint(question.words):
         return True
     numbers = [*question.numbers, *(Number(float(year)) for year in question.years)]
     return any(can_mean(number, found, nouns) for found, nouns in header.ranges for number in numbers)

@@ -12,6 +12,7 @@ from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_aptness import rate_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_shares, score_tables
+from taxkg_assets.retrieval.tables.table_question import asks_for_date, is_date
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
@@ -64,8 +65,10 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
         priors=score_tables(ranking, facts=index_context.passages),
     )
     limits = load_ranking().cells
-    least = limits.least_score if ranking.route.wants_amount else limits.least_unasked
-    if not matches or matches[0].assumes_status or matches[0].score < least:
+    if not matches or matches[0].assumes_status:
+        return ranking
+    is_requested = ranking.route.wants_amount or (is_date(matches[0].value) and asks_for_date(query))
+    if matches[0].score < (limits.least_score if is_requested else limits.least_unasked):
         return ranking
     shares = score_shares(ranking, facts=index_context.passages)
     match = matches[0] if ranking.route.years else take_newest_edition(matches, tables=tables, shares=shares)

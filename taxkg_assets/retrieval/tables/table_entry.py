@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -23,13 +23,17 @@ from taxkg_assets.retrieval.tables.table_headers import (
     read_row_header,
 )
 from taxkg_assets.retrieval.tables.table_question import (
+    QUARTERS,
+    find_covered_months,
     find_facets,
     find_form_numbers,
     find_negated_words,
+    find_ordinal_words,
     find_words,
     remove_negated,
 )
 from taxkg_assets.retrieval.tables.table_ranges import Range, find_ranges
+from taxkg_assets.rules.months import MONTHS
 
 Value = TypeVar("Value")
 _REMEMBERED = 400
@@ -213,12 +217,26 @@ class TableEntry:
         """
         key = (cell["row_ix"], cell["row_path"])
         if key not in self._row_headers:
-            self._row_headers[key] = read_row_header(cell, self.by_row[cell["row_ix"]])
+            header = read_row_header(cell, self.by_row[cell["row_ix"]])
+            if period := self._periods.get(cell["row_path"]):
+                header = replace(header, words=header.words | period, months=header.months | period, ranges=())
+            self._row_headers[key] = header
         return self._row_headers[key]
 
     @cached_property
     def _row_headers(self) -> dict[tuple[int, str], Header]:
         return {}
+
+    @cached_property
+    def _periods(self) -> dict[str, frozenset[str]]:
+        """Return "third quarter" for the third of four rows that divide a year into periods of months."""
+        paths = dict.fromkeys(cell["row_path"] for cell in self.answers)
+        months = {path: covered for path in paths if (covered := find_covered_months(path))}
+        is_year = len(frozenset[str]().union(*months.values())) == sum(map(len, months.values())) == len(MONTHS)
+        if not is_year or len(months) != QUARTERS:
+            return {}
+        quarter = find_words("quarter")
+        return {path: find_ordinal_words(number) | quarter for number, path in enumerate(months, 1)}
 
     @cached_property
     def header_forms(self) -> frozenset[int]:

@@ -24,6 +24,8 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 from taxkg_assets.rules.models.tables import load_tables
 
 SEPARATOR = " > "
+HEADER_END = " :*"
+"""What headers end in that is no word of theirs."""
 _TO_FILL_IN = re.compile(r"[\s$%.]*")
 """A cell that is printed for an amount to be entered."""
 _MOST_NAMELESS = 6

@@ -13,7 +13,7 @@ from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
-from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, continues_rule, innermost_header
+from taxkg_assets.retrieval.tables.table_headers import HEADER_END, SEPARATOR, continues_rule, innermost_header
 from taxkg_assets.retrieval.tables.table_question import STATUS, Question, read_question
 from taxkg_assets.retrieval.tables.table_scores import CellWeights, score_cell
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
@@ -47,7 +47,7 @@ class CellMatch:
         """Return the cell as text: title, headers and value."""
         row = SEPARATOR.join(part for part in (self.row_path, *self.conditions) if part)
         named = " | ".join(part for part in (self.title, row, self.col_path) if part)
-        return f"{named.rstrip(':')}: {self.value}"
+        return f"{named.rstrip(HEADER_END)}: {self.value}"
 
 
 def find_cells(

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.router import find_lay_terms
-from taxkg_assets.retrieval.tables.number_words import write_digits
+from taxkg_assets.retrieval.tables.number_words import spell_ordinals, write_digits
 from taxkg_assets.retrieval.tables.table_ranges import Number, find_numbers
 from taxkg_assets.rules.models.router import load_router
 from taxkg_assets.rules.models.table_lookup import Household, load_table_lookup
@@ -31,10 +31,19 @@ _MONTH_NAMES = (
 )  # fmt: skip
 STATUS = "status"
 """Attribute of headers and questions: a filing status."""
+QUARTERS = 4
+"""Quarters of a year."""
 _WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
 _MONTH = "|".join(rf"{name[:3]}t?\.?|{name}" for name in _MONTH_NAMES)
+_MONTH_NAME = rf"(?i)\b(?:{_MONTH})(?![a-z])"
+_MONTH_LIST = re.compile(
+    rf"(?i)(?:\d\.\s*)?(?:{_MONTH})(?:(?:,\s*|\s+)(?:and\s+)?(?:{_MONTH}))+"
+    rf"|(?:{_MONTH})(?:\s*[-–—]\s*(?:{_MONTH})){{2,}}"
+)
+_EVERY_STATE = re.compile(r"\b(?:50|fifty) states\b")
+_DAY = re.compile(rf"(?i)(?:{_MONTH})\s+\d{{1,2}}\b")
 _MONTH_RANGE = re.compile(
-    rf"(?i)\b(?P<first>{_MONTH})(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?(?:,?\s+\d{{4}})?,?\s*"
+    rf"(?i)\b(?P<first>{_MONTH})(?:\s+\d{{1,2}}(?:st|nd|rd|th)?(?:\s\d)?)?(?:,?\s+\d{{4}})?,?\s*"
     rf"(?:-|–|—|to|through|thru|until)\s*(?P<last>{_MONTH})(?![a-z])"
 )
 
@@ -96,7 +105,7 @@ def find_words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=50_000)
 def find_covered_months(text: str) -> frozenset[str]:
-    """Find the months that a header of dates covers: May in "April 1–June 30".
+    """Find the months that a header covers: May in "April 1–June 30" and in "2. April, May, June".
 
     Args:
         text: Header.
@@ -107,11 +116,11 @@ def find_covered_months(text: str) -> frozenset[str]:
     ends = (
         [MONTHS.index(match[end][:3].lower()) for end in ("first", "last")] for match in _MONTH_RANGE.finditer(text)
     )
-    return frozenset(
-        _month_words()[month % len(MONTHS)]
-        for first, last in ends
-        for month in range(first, last + 1 if first <= last else last + len(MONTHS) + 1)
-    )
+    listed = re.findall(_MONTH_NAME, text) if _MONTH_LIST.fullmatch(text) else ()
+    numbers = [MONTHS.index(name[:3].lower()) for name in listed]
+    for first, last in ends:
+        numbers += range(first, last + 1 if first <= last else last + len(MONTHS) + 1)
+    return frozenset(_month_words()[number % len(MONTHS)] for number in numbers)
 
 
 def remove_negated(text: str) -> str:
@@ -189,7 +198,7 @@ def is_for_other_status(row: str, question: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def find_states(text: str) -> frozenset[str]:
-    """Find the states whose full names are in a text.
+    """Find the states whose full names are in a text; all of them where it says "50 states".
 
     Args:
         text: Question or header.
@@ -198,6 +207,8 @@ def find_states(text: str) -> frozenset[str]:
         Ids of the rules of `router.places`.
     """
     small = text.lower()
+    if _EVERY_STATE.search(small):
+        return frozenset(rule.id for rule in load_router().places)
     rules = (rule for rule in load_router().places if rule.may_match(small))
     return frozenset(rule.id for rule in rules if rule.pattern.search(text))
 
@@ -218,7 +229,7 @@ def read_question(question: str) -> Question:
     Returns:
         Words, numbers, facets and years.
     """
-    text = re.sub(r"\$\s+", "$", question)
+    text = spell_ordinals(re.sub(r"\$\s+", "$", question))
     facets = find_facets(text)
     for rule in load_table_lookup().facets:
         text = rule.pattern.sub(" ; ", text)
@@ -248,6 +259,8 @@ def read_question(question: str) -> Question:
         # "tax year 2031" is covered by the number.
         words -= frozenset({stem("year")})
     lay = find_words(find_lay_terms(question))
+    if asks_for_date(question):
+        lay |= find_words("due date")
     wants_share = any(rule.pattern.search(question) for rule in load_table_lookup().shares if not rule.is_printed)
     return Question(
         words,
@@ -265,9 +278,37 @@ def _find_quarters(words: frozenset[str]) -> frozenset[str]:
     """Return the number of the quarter of each month of a question that is about quarters: second for May."""
     if stem("quarter") not in words:
         return frozenset()
-    ordinals = list(load_table_lookup().ordinals)
     months = (number for number, month in enumerate(_month_words()) if month in words)
-    return frozenset(canonical(stem(ordinals[number // 3])) for number in months)
+    quarters = {number // (len(MONTHS) // QUARTERS) + 1 for number in months}
+    return frozenset[str]().union(*map(find_ordinal_words, quarters))
+
+
+def find_ordinal_words(number: int) -> frozenset[str]:
+    """Return an ordinal as it is searched, such as "third".
+
+    Args:
+        number: Number from 1.
+    """
+    names = (name for name, value in load_table_lookup().ordinals.items() if value == number)
+    return frozenset(canonical(stem(name)) for name in names)
+
+
+def asks_for_date(question: str) -> bool:
+    """Return whether a question asks for a day.
+
+    Args:
+        question: Words of the user.
+    """
+    return load_table_lookup().dates.matches(question)
+
+
+def is_date(text: str) -> bool:
+    """Return whether a cell begins with a day of a month.
+
+    Args:
+        text: Text of a cell.
+    """
+    return _DAY.match(text) is not None
 
 
 def _find_side(before: str) -> int:

@@ -32,6 +32,7 @@ class Tables(Section):
         most: Largest number of tables.
         cells: Largest number of cells of one table, whose headers fit alike.
         row_words: Largest number of words of a row that is quoted with its cell.
+        whole_rows: Largest number of rows of a table that is quoted with the sentence that announces it.
     """
 
     candidates: int
@@ -42,6 +43,7 @@ class Tables(Section):
     most: int
     cells: int
     row_words: int
+    whole_rows: int
 
 
 class Gains(Section):
@@ -147,6 +149,7 @@ class Answers(Family):
     furniture: RuleList[Rule]
     examples: RuleList[Rule]
     unasked: RuleList[HeadingRule]
+    announcements: RuleList[Rule]
     pointers: RuleList[Rule]
 
 

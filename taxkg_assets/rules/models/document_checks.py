@@ -15,10 +15,11 @@ class StructureTagsAreTrusted(Section):
 
 
 class TagsAndLayoutAgree(Section):
-    """Agreed_frac.
+    """Values of `tags_and_layout_agree`.
 
-    Least share of the headings on lines of their own, on pages read by tags, that the layout sees as well.
-    least_headings: a document with fewer of them is not judged.
+    Attributes:
+        agreed_frac: Minimum share of standalone headings on tagged pages that layout also finds.
+        least_headings: Minimum number of such headings for a document to be checked.
     """
 
     agreed_frac: float
@@ -28,8 +29,10 @@ class TagsAndLayoutAgree(Section):
 class TableRowsAreTheirOwn(Section):
     """Values of `table_rows_are_their_own`.
 
-    slack_pt: a cell may reach over the edge of its table by this much. shared_frac: share of a cell's area that cells
-    of another table cover where both print the same words. cells_frac: share of a row's cells for which this is so.
+    Attributes:
+        slack_pt: Points by which a cell may extend beyond its table.
+        shared_frac: Minimum share of a cell's area that cells of another table with the same words cover.
+        cells_frac: Minimum share of a row's cells for which this is so.
     """
 
     slack_pt: float

@@ -1,4 +1,4 @@
-"""Rule family `filers`: who files what a document is about, and the words by which a question names such a filer."""
+"""Rule family `filers`: the filers of documents and sections, and the words by which a question names such a filer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class NamedFiler(Rule):
     """Rule for words of a question about filers of some kinds.
 
     Attributes:
-        kinds: Ids of the rules of `titles` for documents that the question may be about.
+        kinds: Ids of the rules of `titles` and `headings` for filers that the question may be about.
     """
 
     kinds: list[str]
@@ -22,10 +22,11 @@ class Filers(Family):
     """Content of `rules/filers.yaml`."""
 
     titles: RuleList[Rule]
+    headings: RuleList[Rule]
     questions: RuleList[NamedFiler]
 
 
 @cache
 def load_filers() -> Filers:
-    """Return the rules that decide who files what a document is about, and which filers a question names."""
+    """Return the rules for the filers of a document or a section, and for those that a question names."""
     return load_model("filers", Filers)

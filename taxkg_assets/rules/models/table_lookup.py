@@ -204,6 +204,7 @@ class TableLookup(Family):
     count_words: RuleList[CountWord]
     facets: RuleList[Facet]
     may: RuleList[Rule]
+    dates: RuleList[Rule]
     conditions: RuleList[Rule]
     continuations: RuleList[Rule]
 

@@ -50,19 +50,21 @@ def build(
         # A folder that cannot be read is reported by the build, which continues with the others.
         typer.Option(
             "--corpus",
-            help="Folder (its subfolders are not read) or file of documents; recorded for later builds. Repeatable.",
+            help="Document or folder of documents, without subfolders. Recorded for later builds. Repeatable.",
             readable=False,
         ),
     ] = None,
     home: HomeOption = "",
     select: Annotated[
         list[str] | None,
-        typer.Option("--select", help="Build only this asset; the gates of its ancestors must pass. Repeatable."),
+        typer.Option(
+            "--select", help="Build only this asset. The gates of all tables that it depends on must pass. Repeatable."
+        ),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Try quarantined documents again.")] = False,
     estimate: Annotated[
         bool,
-        typer.Option("--estimate", help="Estimate the calls of language models and their cost, and build nothing."),
+        typer.Option("--estimate", help="Estimate the calls of language models and their cost, without building."),
     ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show Dagster's own log, and every gate and table at the end.")
@@ -106,12 +108,15 @@ def build(
 def fetch(
     names: Annotated[list[str], typer.Argument(help="IRS file names (f1099div, i1099div) or families (1099, w2).")],
     year: Annotated[
-        list[int] | None, typer.Option("--year", help="Revision of this year instead of the current one. Repeatable.")
+        list[int] | None,
+        typer.Option("--year", help="Fetch the revision of this year instead of the current one. Repeatable."),
     ] = None,
     to: Annotated[Path | None, typer.Option("--to", help="Folder to fetch into (default: <home>/inbox).")] = None,
     is_draft: Annotated[bool, typer.Option("--draft", help="Fetch the early release draft.")] = False,
     is_dry: Annotated[bool, typer.Option("--dry-run", help="Print the requests without sending them.")] = False,
-    base_url: Annotated[str, typer.Option("--base-url", help="Server to fetch from, with the paths of the IRS.")] = "",
+    base_url: Annotated[
+        str, typer.Option("--base-url", help="Server to fetch from instead of the IRS. It must have the same paths.")
+    ] = "",
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -249,6 +254,6 @@ def vacuum(
     with given.store.exclusive():
         freed = run_retention(given, keep_days=days, is_dry=is_dry)
     if as_json:
-        print_json([asdict(one) for one in freed])
+        print_json([asdict(reclaimed) for reclaimed in freed])
     else:
         render.print_freed(freed, is_dry=is_dry, out=out)

@@ -54,7 +54,7 @@ def search(
     form: Annotated[str, typer.Option("--form", help="Only this form, e.g. 1099-DIV.")] = "",
     year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
     level: Annotated[
-        Level, typer.Option("--level", help="Size of the passages; auto follows the question.")
+        Level, typer.Option("--level", help="Size of the passages; auto chooses it from the question.")
     ] = Level.auto,
     document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
     tag: Annotated[str, typer.Option("--tag", help="Only passages with this tag or entity.")] = "",
@@ -63,7 +63,7 @@ def search(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Rank passages of the released corpus, each with its page and rectangles."""
+    """Rank passages of the released documents, each with its page and rectangles."""
     if queries is None:
         keep_to_one_thread()
     from taxkg_assets.serving import render_answers
@@ -121,7 +121,7 @@ def ask(
 
     check_question(question, queries, output)
     if queries is not None and (form or year is not None or document):
-        raise typer.BadParameter("--form, --year and --document narrow one question; they do not go with --queries.")
+        raise typer.BadParameter("--form, --year and --document cannot be combined with --queries.")
     released, settings = open_release(home_of(home)), Settings()
     filters: dict[str, Any] = {"form": form or None, "year": year, "document": document or None}
     check_filters(released, **filters)
@@ -140,15 +140,13 @@ def ask(
 
 @command(epilog=examples("taxkg box 1099-DIV 1a", "taxkg box W-2"))
 def box(
-    words: Annotated[
-        list[str], typer.Argument(help="Form and key (1099-DIV 1a), a form (1099-DIV), or the name of a box.")
-    ],
+    words: Annotated[list[str], typer.Argument(help="Form and box (1099-DIV 1a), form (1099-DIV), or name of a box.")],
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Look up boxes by form and key or by name, with their instructions.
 
-    A form alone lists the boxes of its newest final revision, with --json those of all revisions.
+    For a form alone, list the boxes of its newest final revision, or of all revisions with --json.
     """
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.boxes import list_boxes_of_forms, list_named_boxes
@@ -167,7 +165,7 @@ def box(
 
 @command(epilog=examples('taxkg table "standard deduction, single, 65 or older" --document p501--2025'))
 def table(
-    question: Annotated[str, typer.Argument(help="Question that a table cell answers.")],
+    question: Annotated[str, typer.Argument(help="Question that a cell of a table answers.")],
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of cells to show.")] = 3,
     document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
     home: HomeOption = "",
@@ -225,7 +223,10 @@ def diff(
     name: Annotated[str, typer.Argument(help="Form or IRS file name, e.g. 1099-NEC or f1099nec.")],
     older: Annotated[str, typer.Argument(help="Older revision, document id or PDF, e.g. 2020.")] = "",
     newer: Annotated[
-        str, typer.Argument(help="Newer revision, document id or PDF (default: the two newest revisions).")
+        str,
+        typer.Argument(
+            help="Newer revision, document id or PDF. Without OLDER and NEWER, the two newest revisions are compared."
+        ),
     ] = "",
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write the report as an HTML page.")] = None,

@@ -34,7 +34,8 @@ class Review(StrEnum):
 @command(name="eval", epilog=examples("taxkg eval", "taxkg eval --gold questions.jsonl"))
 def evaluate(
     gold: Annotated[
-        Path | None, typer.Option("--gold", help="Evaluate on this JSON Lines file of questions with gold passages.")
+        Path | None,
+        typer.Option("--gold", help="Evaluate on the questions in this JSON Lines file, which have gold passages."),
     ] = None,
     answers: Annotated[
         bool, typer.Option("--answers", help="Answer this home's evaluation questions and score the answers.")
@@ -76,7 +77,7 @@ def review(
 ) -> None:
     """List the chunks that need review, or accept or reject chunks. The next build applies the decisions.
 
-    Accepted chunks of the semantic chunker can be rejected too: chunks by layout then replace them.
+    Accepted chunks of the semantic chunker can also be rejected: chunks by layout then replace them.
     """
     from taxkg_assets.defs.home.store import Store
     from taxkg_assets.serving import render

@@ -35,14 +35,12 @@ def serve(
 
     settings = Settings()
     if host not in LOOPBACK and not settings.api_key.get_secret_value():
-        raise typer.BadParameter(
-            f"{host} can be reached from other machines. Set TAXKG_API_KEY first, or listen on 127.0.0.1."
-        )
+        raise typer.BadParameter(f"Other machines can reach {host}. Set TAXKG_API_KEY first, or listen on 127.0.0.1.")
     place = home_of(home)
     listening = _listen(host, port)
     err.print(f"Opening the release of {place} …", highlight=False)
     app_ = create_app(Service(place, settings=settings), hosts=[host])
-    err.print(f"taxkg on http://{host}:{listening.getsockname()[1]} for {place}; stop it with Ctrl-C.", highlight=False)
+    err.print(f"Serving {place} at http://{host}:{listening.getsockname()[1]}. Stop with Ctrl-C.", highlight=False)
     uvicorn.Server(uvicorn.Config(app_, log_level="warning")).run(sockets=[listening])
 
 
@@ -89,7 +87,7 @@ def ui(
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
     store = prepare_home(home_of(home, is_new=True))
-    err.print(f"Dagster UI on http://{host}:{port} for {store.uri}; stop it with Ctrl-C.")
+    err.print(f"Dagster UI of {store.uri} at http://{host}:{port}. Stop with Ctrl-C.")
     address = ["-h", host, "-p", str(port)]
     program = ["dagster", "dev"] if has_daemon else ["dagster_webserver"]
     _exec_dagster([*program, *WORKSPACE, *address], store.home)
@@ -102,7 +100,7 @@ def daemon(home: HomeOption = "") -> None:
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
     store = prepare_home(home_of(home, is_new=True))
-    err.print(f"Dagster daemon for {store.uri}; stop it with Ctrl-C.")
+    err.print(f"Running the Dagster daemon for {store.uri}. Stop with Ctrl-C.")
     _exec_dagster([DAEMON_MODULE, "run", *WORKSPACE], store.home)
 
 

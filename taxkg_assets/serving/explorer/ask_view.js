@@ -197,7 +197,7 @@ const answerCard = (found, onCite) => {
   if (outcome === "abstention") {
     card.append(...Object.entries(found.corrections ?? {}).map(([word, other]) => el("p", { class: "note" }, `Searched for “${other}” instead of “${word}”.`)));
     const absent = (found.results[0]?.via.route?.unknown_forms ?? []).map(formName);
-    if (absent.length) card.append(el("p", {}, el("b", {}, `The library has no document of ${absent.join(" and ")}.`)));
+    if (absent.length) card.append(el("p", {}, el("b", {}, `The library has no document about ${absent.join(" and ")}.`)));
     card.append(el("p", {}, "No passage answers this question well enough. The nearest ones are below; they may be about something else."),
       el("p", { class: "note" }, "Try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
   } else {

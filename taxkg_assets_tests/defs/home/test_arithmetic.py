@@ -15,7 +15,7 @@ from taxkg_assets.defs.home.arithmetic import (
     find_arithmetic,
     move_to_gpu,
     record_arithmetic,
-    wants_gpu,
+    uses_gpu,
 )
 from taxkg_assets.defs.home.models import find_name, model_hash, open_by_name, open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.wiring.resources import Home
@@ -85,10 +85,10 @@ def test_a_home_in_single_precision_keeps_it(
 def test_a_gpu_that_is_demanded_and_missing_is_one_clear_error(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     _use(monkeypatch, has_gpu=False, device="cuda")
     with pytest.raises(ModelError, match=r"TAXKG_DEVICE=cuda: no GPU is available .*PyTorch is installed without CUDA"):
-        wants_gpu(home)
+        uses_gpu(home)
     monkeypatch.setattr(arithmetic, "is_built_for_gpu", lambda: True)
     with pytest.raises(ModelError, match="no driver that PyTorch can use is loaded"):
-        wants_gpu(home)
+        uses_gpu(home)
     assert find_arithmetic(home) == SINGLE, "what is stored can be looked at without the GPU"
 
 

@@ -16,7 +16,7 @@ from taxkg_assets.defs.home.bucket import S3Storage
 from taxkg_assets.defs.home.models import base_hash, is_tuned, open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.home.storage import HomeBusyError, LocalStorage, Storage, StorageError, safe_name
 from taxkg_assets.defs.home.store import Store
-from taxkg_assets.defs.training_models import keep_model
+from taxkg_assets.defs.training_models import store_model
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.encoder import CosineScale
 from taxkg_assets.schemas import Model
@@ -69,7 +69,7 @@ def test_a_bucket_holds_what_a_folder_holds(bucket: ObjectStore, tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["../up", "/etc/passwd", "a/../../b", "a//b", "", "a/./b", "a\0b"])
 def test_a_name_that_leads_out_of_the_home_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="lead out"):
+    with pytest.raises(ValueError, match="leads out"):
         safe_name(name)
 
 
@@ -117,7 +117,7 @@ def test_one_build_at_a_time_and_a_dead_one_is_not_waited_for(
     bucket: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = (S3Storage(HOME, work=tmp_path) for _ in range(2))
-    with one.lease(wait_s=0), pytest.raises(HomeBusyError, match="working on s3://homes/one"), other.lease(wait_s=0):
+    with one.lease(wait_s=0), pytest.raises(HomeBusyError, match="running on s3://homes/one"), other.lease(wait_s=0):
         pass
     with one.lease(wait_s=0):
         one.check_lease()
@@ -199,7 +199,7 @@ def test_a_trained_model_is_in_the_bucket_and_is_opened_on_any_machine(
     (trained / SCALE_FILE).write_text('{"slope": 0.8, "offset": 0.2}\n', encoding="utf8")
     name = f"encoder-{sha256_of(weights)[:12]}"
     row = {"name": name, "sha256": sha256_of(weights), "base_hash": base_hash(home).removesuffix("-bf16")}
-    path = keep_model(home, trained, name)
+    path = store_model(home, trained, name)
     model = Model.sample(overrides=[row | {"path": path, "is_chosen": True, "gain": 0.1, "gain_low": 0.1}])
     home.store.write("model", model, inputs="x")
     assert not trained.exists()

@@ -55,7 +55,7 @@ def test_a_damaged_copy_of_a_bucket_is_made_again_when_it_is_deleted(tmp_path: P
     facts = _write(tmp_path)
     (facts / "code_signs.npy").write_bytes(b"sig")
     copied: Any = SimpleNamespace(storage=SimpleNamespace(local_copy=lambda name: tmp_path / name))
-    with pytest.raises(IndexFilesError, match=r"code_signs\.npy.*delete this folder, it is copied again"):
+    with pytest.raises(IndexFilesError, match=r"code_signs\.npy.*Delete this folder to have it copied again"):
         open_codes(cast(Store, copied), PATH)
     with pytest.raises(IndexFilesError, match="run `taxkg build`"):
         open_codes(Store(tmp_path), PATH)

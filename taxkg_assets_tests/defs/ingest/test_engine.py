@@ -109,14 +109,14 @@ def test_a_cluster_encodes_as_this_machine_does(tmp_path: Path, monkeypatch: pyt
 def test_the_message_of_an_executor_is_that_of_the_build() -> None:
     from taxkg_assets.defs.ingest import spark
 
-    with pytest.raises(spark.ExecutorError, match="vectors of both must not mix") as failed:
+    with pytest.raises(spark.ExecutorError, match="One index cannot mix") as failed:
         spark.SparkEngine(MASTER)._encode(["a berth"], name="", model_hash="0" * 16, progress=None)
     assert "Traceback" not in str(failed.value)
     assert "\n" not in str(failed.value)
 
 
 def test_a_machine_with_another_model_encodes_nothing() -> None:
-    with pytest.raises(ModelError, match="vectors of both must not mix"):
+    with pytest.raises(ModelError, match="One index cannot mix"):
         open_by_name("", model_hash="0" * 16)
 
 

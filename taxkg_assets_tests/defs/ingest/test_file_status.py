@@ -61,10 +61,10 @@ def test_a_file_that_must_not_or_cannot_be_read_is_refused_by_name(
     with (inbox / "big.pdf").open("wb") as big:
         big.truncate(257 * MIB)
     (tmp_path / "named.txt").symlink_to(outside)
-    assert "link.txt is a link that leads out of the inbox" in look(home, inbox / "link.txt").reason
+    assert "link.txt is a link to a file outside the inbox" in look(home, inbox / "link.txt").reason
     assert look(home, inbox / "big.pdf").stage == "limits"
     assert "257 MiB" in look(home, inbox / "big.pdf").reason
-    assert "gone.txt is not there" in look(home, inbox / "gone.txt").reason
+    assert "gone.txt does not exist" in look(home, inbox / "gone.txt").reason
     assert "named.txt cannot be read (Permission denied)" in look(home, tmp_path / "named.txt").reason
 
 

@@ -83,7 +83,7 @@ def test_a_reading_process_that_cannot_start_ends_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
-    with pytest.raises(RuntimeError, match=r"No worker process for reading documents could start\. .* build again\.$"):
+    with pytest.raises(RuntimeError, match=r"No worker process could start to read documents\. .* build again\.$"):
         read_documents([job(tmp_path, "sound", valid_pdf())], workers=1, limits=ROOMY, on_done=lambda _: None)
 
 

@@ -42,8 +42,8 @@ def test_the_first_reply_has_no_time() -> None:
     [
         (-signal.SIGKILL, ("TAXKG_DOCUMENT_MEMORY_MB",)),
         (-signal.SIGABRT, ("TAXKG_DOCUMENT_MEMORY_MB", "repair the file")),
-        (-signal.SIGSEGV, ("repair it",)),
-        (1, ("repair it",)),
+        (-signal.SIGSEGV, ("Repair the file",)),
+        (1, ("Repair the file",)),
     ],
 )
 def test_the_way_a_process_ended_decides_the_remedy(exit_code: int, words: tuple[str, ...]) -> None:

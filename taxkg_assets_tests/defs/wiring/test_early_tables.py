@@ -153,5 +153,5 @@ def test_a_preparation_that_fails_costs_time_alone(
     _prepare(monkeypatch, fail)
     _begin(tmp_path)
     wait_until_prepared("nodes")
-    assert "The background preparation of nodes failed, so its step does the work: killed" in caplog.text
+    assert "Preparing nodes in the background failed, so its own step builds it: killed" in caplog.text
     assert take_table("nodes", made_from="from these") is WRITTEN

@@ -57,7 +57,7 @@ def test_a_run_that_waits_takes_nothing_from_what_gates_have_said(sample_home: P
         assert find_ungated(instance, store, ["elements"]) == {}
         instance.report_run_failed(run)
         faults = find_ungated(instance, store, ["elements"])
-    assert set(faults.values()) == {"is planned in a run that has not reached it"}
+    assert set(faults.values()) == {"is waiting in a run"}
 
 
 @pytest.fixture(scope="module")

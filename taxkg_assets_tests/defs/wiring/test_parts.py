@@ -9,7 +9,7 @@ import pytest
 
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.output_rows import WholeTable
-from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, digest_parts, find_kept, record_parts, select_parts
+from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, digest_parts, find_current_parts, record_parts, select_parts
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 
@@ -52,11 +52,11 @@ def test_code_and_tables_of_no_document_are_under_every_part() -> None:
 
 def test_a_part_is_kept_while_it_would_be_made_alike() -> None:
     written = TableState(3, "rows", "", record_parts(digest()))
-    assert find_kept(digest(), written) == set(PARTS)
-    assert find_kept(digest(a="2"), written) == {("b", "c")}
-    assert find_kept(digest(), None) == set()
+    assert find_current_parts(digest(), written) == set(PARTS)
+    assert find_current_parts(digest(a="2"), written) == {("b", "c")}
+    assert find_current_parts(digest(), None) == set()
     gone = {part: made for part, made in digest().items() if part != ("a", "b")}
-    assert find_kept(gone, written) == {("b", "c")}
+    assert find_current_parts(gone, written) == {("b", "c")}
 
 
 def test_rows_are_selected_by_all_columns_of_a_part() -> None:
@@ -92,8 +92,8 @@ def test_made_in_parts_a_table_is_the_same(name: str, sample_home: Path, monkeyp
 
     lost = {part: reported for part, reported in standing.documents.items() if part != made[0]}
     monkeypatch.setattr(
-        "taxkg_assets.defs.wiring.table_step.find_kept",
-        lambda digests, _: find_kept(digests, replace(standing, documents=lost)),
+        "taxkg_assets.defs.wiring.table_step.find_current_parts",
+        lambda digests, _: find_current_parts(digests, replace(standing, documents=lost)),
     )
     rows = counted.make(home, states, made_from="anything")
     assert rows.frame.sort(step.schema.primary_key()).equals(whole)

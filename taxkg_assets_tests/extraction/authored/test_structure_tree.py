@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places, tags_heading
+from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places, has_heading_tag
 from taxkg_assets.extraction.pdf.tags import Tag
 
 
@@ -62,5 +62,5 @@ def test_figures_captions_and_contents() -> None:
 
 
 def test_headings_among_tags() -> None:
-    assert tags_heading([Tag("P", -1, (0,)), Tag("H4", -1, (1,))])
-    assert not tags_heading([Tag("P", -1, (0,)), Tag("L", -1, (1,))])
+    assert has_heading_tag([Tag("P", -1, (0,)), Tag("H4", -1, (1,))])
+    assert not has_heading_tag([Tag("P", -1, (0,)), Tag("L", -1, (1,))])

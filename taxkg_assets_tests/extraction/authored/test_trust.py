@@ -46,8 +46,8 @@ def _pictured() -> TaggedPdf:
 @pytest.mark.parametrize(
     ("pdf", "reason"),
     [
-        (_untagged(), "hold only 3"),
-        (_heaped(), "run 100% of the text together"),
+        (_untagged(), "cover only 3"),
+        (_heaped(), "put 100% of the text into one element"),
         (_pictured(), "call the text of the page a picture"),
         (_disordered(), "contradicts the page at 100% of its paragraphs"),
         (TaggedPdf().put("H2", *fill(9)).put("P", *fill(3)), "of the text headings"),

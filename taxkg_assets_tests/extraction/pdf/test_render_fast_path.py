@@ -9,7 +9,7 @@ import pytest
 
 from taxkg_assets.extraction.pdf.render_fast_path import (
     has_form_xobjects,
-    has_other_words,
+    has_replacement_text,
     is_plain,
     without_clipped_drawings,
 )
@@ -30,7 +30,7 @@ def write_page(operators: str) -> Any:
 
 def _is_plain(page: Any) -> bool:
     blocks = page.get_text("dict")["blocks"]
-    return is_plain(page, page.read_contents(), blocks=blocks) and not has_other_words(page)
+    return is_plain(page, page.read_contents(), blocks=blocks) and not has_replacement_text(page)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from taxkg_assets.extraction.authored.trust import TagTrust
 from taxkg_assets.extraction.pdf import tag_guard
 from taxkg_assets.extraction.pdf.reader import read_source
-from taxkg_assets.extraction.pdf.tag_guard import find_danger
+from taxkg_assets.extraction.pdf.tag_guard import find_tree_danger
 from taxkg_assets_tests.extraction.navigation_pdfs import new_object
 from taxkg_assets_tests.extraction.tagged_pdf import find_elements, make_booklet, make_tables
 
@@ -24,18 +24,18 @@ def _deepen(document: Any, depth: int) -> None:
 
 @pytest.mark.parametrize("pdf", [make_booklet(), make_tables()])
 def test_valid_trees_are_walked(pdf: Any) -> None:
-    assert find_danger(pdf.build()) == ""
+    assert find_tree_danger(pdf.build()) == ""
 
 
 def test_a_document_without_a_tree_is_no_danger() -> None:
-    assert find_danger(make_booklet().build(is_tagged=False)) == ""
+    assert find_tree_danger(make_booklet().build(is_tagged=False)) == ""
 
 
 @pytest.mark.parametrize(("depth", "is_danger"), [(100, False), (300, True), (10_000, True)])
 def test_chains_of_parents_are_measured(depth: int, is_danger: bool) -> None:
     document = make_booklet().build()
     _deepen(document, depth)
-    assert ("too deep" in find_danger(document)) == is_danger
+    assert ("too deep" in find_tree_danger(document)) == is_danger
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])
@@ -44,7 +44,7 @@ def test_a_cycle_of_parents_is_found(length: int) -> None:
     elements = find_elements(document, "P")[:length]
     for element, above in zip(elements, elements[1:] + elements[:1], strict=True):
         document.xref_set_key(element, "P", f"{above} 0 R")
-    assert "its own parent" in find_danger(document)
+    assert "its own parent" in find_tree_danger(document)
 
 
 def test_a_cycle_in_the_parent_tree_ends() -> None:
@@ -53,7 +53,7 @@ def test_a_cycle_in_the_parent_tree_ends() -> None:
     node = new_object(document, "<<>>")
     document.update_object(node, f"<</Kids[{node} 0 R {tree} 0 R {node} 0 R]>>")
     document.xref_set_key(tree, "ParentTree", f"{node} 0 R")
-    assert find_danger(document) == ""
+    assert find_tree_danger(document) == ""
 
 
 @pytest.mark.parametrize("wrong", ["7", "null", "(x)", "[]", "<</Nums 3>>", "<</Nums[0 3 1 (x) 2 [null 4 [[]]]]>>"])
@@ -61,13 +61,13 @@ def test_wrong_types_are_no_danger(wrong: str) -> None:
     document = make_booklet().build()
     tree = int(document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[1].split()[0])
     document.xref_set_key(tree, "ParentTree", wrong)
-    assert find_danger(document) == ""
+    assert find_tree_danger(document) == ""
 
 
 @pytest.mark.parametrize(("bound", "reason"), [("MAX_OBJECTS", "too large"), ("MAX_LOOKUPS", "too many children")])
 def test_size_is_bounded(bound: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tag_guard, bound, 10)
-    assert reason in find_danger(make_booklet().build())
+    assert reason in find_tree_danger(make_booklet().build())
 
 
 def test_pages_of_a_dangerous_tree_are_read_by_their_layout_and_say_why() -> None:

@@ -16,7 +16,7 @@ from taxkg_assets.llm.exchange import (
     ThrottledError,
     compose,
     estimate_tokens,
-    read_wait,
+    parse_retry_after,
 )
 from taxkg_assets.llm.model_proposer import CallPolicy, ModelProposer
 from taxkg_assets.llm.providers.openai import OpenAIProvider
@@ -259,7 +259,7 @@ def test_tokens_that_are_not_reported_are_estimated_and_parts_of_a_message_are_o
     ],
 )
 def test_a_wait_is_reported_as_seconds_or_as_a_date_to_come(header: str, seconds: float | None) -> None:
-    assert read_wait(header, now=datetime(2026, 3, 6, 12, tzinfo=UTC)) == seconds
+    assert parse_retry_after(header, now=datetime(2026, 3, 6, 12, tzinfo=UTC)) == seconds
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from taxkg_assets.retrieval.query.router import Route
 Section = tuple[str, Sequence[str]]
 
 
-def make_facts(*sections: Section, keys: Sequence[str | None] = (), level: str = "paragraph") -> PassageFacts:
+def make_facts(
+    *sections: Section, keys: Sequence[str | None] = (), level: str = "paragraph", levels: Sequence[str] = ()
+) -> PassageFacts:
     """Facts of passages: each a heading and its lines; sections of one heading are one."""
     rows = [
         {
@@ -28,7 +30,7 @@ def make_facts(*sections: Section, keys: Sequence[str | None] = (), level: str =
             "node_ids": [f"e{number}-{line}" for line in range(len(lines))],
             "chunk_id": f"c{number}",
             "terms": "",
-            "level": level,
+            "level": levels[number] if levels else level,
             "form": "2077-ZED",
             "perspective": "filer",
             "irs_name": "z",

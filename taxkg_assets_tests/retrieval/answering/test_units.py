@@ -113,3 +113,33 @@ def test_a_heading_that_excludes_is_named_from_further_up() -> None:
     assert quote(facts, "• Barns of wood").text.startswith("Sheds:")
     denied = make_facts(("Not subject to duty > Sheds", ["• Barns of wood are counted here.", "• Barns of stone too."]))
     assert quote(denied, "• Barns of wood").text.startswith("Not subject to duty, Sheds:")
+
+
+TOLLS = ["Tolls of the harbor by boat", "Boat| Toll:", "Sloop| $4", "Ketch| $6"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "shown"),
+    [
+        (
+            "The tolls of each boat are shown next.",
+            ["Tolls of the harbor by boat — Boat: Sloop; Toll: $4", "Boat: Ketch; Toll: $6"],
+        ),
+        ("Pay the tolls in the Tolls of the harbor by boat chart.", []),
+        ("Tolls of the harbor by boat", ["Boat: Sloop; Toll: $4", "Boat: Ketch; Toll: $6"]),
+        ("The tolls are due in May.", []),
+    ],
+)
+def test_a_sentence_that_announces_a_table_brings_it(opening: str, shown: list[str]) -> None:
+    facts = make_facts(("Tolls", [opening]), ("Tolls", TOLLS), levels=["paragraph", "table"])
+    lines = quote(facts, opening).lines
+    assert lines == [f"{opening} {shown[0]}", *shown[1:]] if shown else lines == [opening]
+
+
+def test_a_table_of_another_heading_or_a_long_one_is_not_announced() -> None:
+    text = "The tolls of each boat are shown next."
+    other = make_facts(("Tolls", [text]), ("Dues", TOLLS), levels=["paragraph", "table"])
+    assert quote(other, "The tolls").lines == [text]
+    rows = [*TOLLS, *(f"Boat {number}| ${number}" for number in range(20))]
+    long = make_facts(("Tolls", [text]), ("Tolls", rows), levels=["paragraph", "table"])
+    assert quote(long, "The tolls").lines == [text]

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from taxkg_assets.defs.home.exports import export_served, lost_exports
+from taxkg_assets.defs.home.exports import export_served, find_missing_exports
 from taxkg_assets.defs.home.models import (
     base_hash,
     is_tuned,
@@ -137,7 +137,7 @@ def test_an_encoder_of_further_parts_is_not_exported_and_the_reason_is_kept(
     export_served(home)
     assert open_question_encoder(home, hashed) is None
     assert "Dense" in str(why_not_exported(home.store, hashed))
-    assert lost_exports(home) == [], "what cannot be exported is not tried by every build"
+    assert find_missing_exports(home) == [], "what cannot be exported is not tried by every build"
     encoder = open_encoder_by_hash(home, hashed)
     assert encoder is not None
     assert encoder.encode_query(TEXTS[0]).shape == (16,)

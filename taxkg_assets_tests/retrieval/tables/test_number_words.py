@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.retrieval.tables.number_words import write_digits
+from taxkg_assets.retrieval.tables.number_words import spell_ordinals, write_digits
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,20 @@ def test_the_ordinal_of_a_year_is_its_number(said: str, value: str) -> None:
 )
 def test_what_is_no_number_in_words_stays(text: str) -> None:
     assert write_digits(text) == text
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("dues for the 2nd quarter", "dues for the second quarter"),
+        ("Q4 dues", "fourth quarter dues"),
+        ("my 3rd installment", "my third installment"),
+        ("the last 3 months of the year", "the fourth quarter of the year"),
+        ("the first three months of rent", "the first three months of rent"),
+        ("the 3rd boat", "the 3rd boat"),
+        ("Q5", "Q5"),
+        ("the 31st payment", "the 31st payment"),
+    ],
+)
+def test_the_number_of_a_period_is_read_as_a_word(said: str, read: str) -> None:
+    assert spell_ordinals(said) == read

@@ -10,6 +10,7 @@ from taxkg_assets.retrieval.tables.table_aptness import rate_cell
 from taxkg_assets.retrieval.tables.table_boost import take_newest_edition
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
+from taxkg_assets.retrieval.tables.table_question import find_covered_months
 
 
 def _list(title: str, header: list[str], rows: list[list[str]]) -> dict[str, Any]:
@@ -82,3 +83,44 @@ def test_of_editions_with_the_same_headers_the_newest_leads() -> None:
     question = "service life of a boat, 30 feet long"
     matches = [own[0] for own in find_table_cells(question, catalogue, tables=list(contexts))]
     assert take_newest_edition(matches, tables=catalogue, shares={"old": 1.0, "new": 0.9}).table_id == "new"
+
+
+RANGES = ["Jan. 1 1 – March 31", "April 1 – May 31", "June 1 – Aug. 31", "Sept. 1 – Dec. 31"]
+LISTS = ["1. January, February, March", "2. April, May, June", "3. July, Aug., Sept.", "4. Oct., Nov., and Dec."]
+DAYS = ["April 15", "June 15", "Sept. 15", "Jan. 15"]
+
+
+@pytest.mark.parametrize("periods", [RANGES, LISTS])
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("when are harbor dues of the third quarter due", "Sept. 15"),
+        ("Q1 harbor dues due date", "April 15"),
+        ("due date of the 4th installment of harbor dues", "Jan. 15"),
+    ],
+)
+def test_a_quarter_is_one_of_the_four_periods_of_a_year(periods: list[str], question: str, day: str) -> None:
+    table = _list("", ["For the period:", "Due date:*"], [list(row) for row in zip(periods, DAYS, strict=True)])
+    found = _rate(question, table | {"title": "Dues of first, second, third and fourth quarters"})
+    assert found.value == day
+    assert found.leads
+    assert found.words.endswith(f"| Due date: {day}")
+
+
+def test_periods_that_are_no_year_have_no_quarters() -> None:
+    table = _list("", ["For the period:", "Due date:"], [list(row) for row in zip(RANGES[:3], DAYS, strict=False)])
+    assert not _rate("harbor dues of the third quarter, due date", table).leads
+
+
+@pytest.mark.parametrize(
+    ("header", "months"),
+    [
+        ("2. April, May, June", {"april", "may", "jun"}),
+        ("Oct. and Nov.", {"october", "november"}),
+        ("Jan.–Feb.–Mar.", {"january", "february", "march"}),
+        ("May", set()),
+        ("boats of June and July", set()),
+    ],
+)
+def test_a_list_of_months_covers_them(header: str, months: set[str]) -> None:
+    assert find_covered_months(header) == months

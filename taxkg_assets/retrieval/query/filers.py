@@ -1,0 +1,49 @@
+"""Filers besides individuals: those that a question may be about, and those that a section is for."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from taxkg_assets.rules.models.filers import load_filers
+
+LEVELS = 2
+"""Innermost headings that name the filers of a section; those above name the filers of a chapter."""
+
+_JOINTS = re.compile(r"\b(?:and|or)\b|[,;/]")
+
+
+def find_filers(question: str) -> tuple[str, ...]:
+    """Return the kinds of filers that a question may be about, besides individuals.
+
+    Args:
+        question: Words of the user.
+
+    Returns:
+        Ids of rules of `rules/filers.yaml`, sorted.
+    """
+    rules = load_filers().questions.find_usable(question)
+    return tuple(sorted({kind for rule in rules if rule.pattern.search(question) for kind in rule.kinds}))
+
+
+@lru_cache(maxsize=100_000)
+def find_heading_filers(heading_path: str) -> frozenset[str]:
+    """Return the kinds of filers that the innermost headings are for; none for sections for everyone.
+
+    A heading that joins filers with anything else, such as "Accounts and Trusts", is for everyone.
+
+    Args:
+        heading_path: Headings from the title down, joined by " > "; the title is not read.
+    """
+    headings = heading_path.split(" > ")[1:][-LEVELS:]
+    return frozenset[str]().union(*map(_find_filers_of_heading, headings))
+
+
+def _find_filers_of_heading(heading: str) -> frozenset[str]:
+    """Return the kinds of filers in a heading if each of its joined parts names one."""
+    rules = load_filers().headings.find_usable(heading)
+    if not rules:
+        return frozenset()
+    parts = [part for part in _JOINTS.split(heading) if part.strip()]
+    named = [frozenset(rule.id for rule in rules if rule.pattern.search(part)) for part in parts]
+    return frozenset[str]().union(*named) if all(named) else frozenset()
