@@ -155,7 +155,7 @@ class _Attention(nn.Module):
 
     def _split(self, states: torch.Tensor) -> torch.Tensor:
         """Divide the last dimension by head: (texts, heads, tokens, dimension of a head)."""
-        return states.unflatten(-1, (self.heads, states.size(-1) // self.heads)).transpose(1, 2)
+        return states.view(states.size(0), states.size(1), self.heads, -1).transpose(1, 2)
 
 
 class _Added(nn.Module):
@@ -187,6 +187,14 @@ class _Layer(nn.Module):
         return made
 
 
+class _Layers(nn.Module):
+    """All layers of the transformer."""
+
+    def __init__(self, sizes: BertSizes) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(_Layer(sizes) for _ in range(sizes.num_hidden_layers))
+
+
 class _Embeddings(nn.Module):
     """Sum of the vectors of tokens, of their positions and of the one type, normalized."""
 
@@ -211,8 +219,7 @@ class Bert(nn.Module):
     def __init__(self, sizes: BertSizes, name_or_path: str) -> None:
         super().__init__()
         self.embeddings = _Embeddings(sizes)
-        layers = [_Layer(sizes) for _ in range(sizes.num_hidden_layers)]
-        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
+        self.encoder = _Layers(sizes)
         self.name_or_path, self.is_plain = name_or_path, False
 
     def set_attn_implementation(self, name: str) -> None:
@@ -230,11 +237,12 @@ class Bert(nn.Module):
             input_ids: Token ids, shape (texts, tokens).
             attention_mask: 1 for a token, 0 for padding, same shape.
         """
-        is_needed = torch.jit.is_tracing() or not bool(attention_mask.all())
+        # What is traced must not depend on the mask at hand.
+        is_needed = self.is_plain or not bool(attention_mask.all())
         states = self.embeddings(input_ids)
         tokens = input_ids.size(1)
         mask = attention_mask.bool()[:, None, None, :].expand(-1, 1, tokens, tokens) if is_needed else None
-        for layer in self.encoder["layer"]:  # type: ignore[union-attr]
+        for layer in self.encoder.layer:
             states = layer(states, mask, self.is_plain)
         return Output(states)
 
@@ -394,7 +402,7 @@ def _read_parts(folder: Path) -> tuple[int, str]:
     mode = pooled.get("pooling_mode") or (modes[0] if len(modes) == 1 else None)
     if mode not in _POOLINGS.values():
         raise _OtherModelError
-    return len(names), mode
+    return len(names), str(mode)
 
 
 def _read_limits(folder: Path) -> tuple[int, str]:
