@@ -143,11 +143,13 @@ class _Attention(nn.Module):
         self.heads = heads
 
     def forward(self, states: torch.Tensor, mask: torch.Tensor | None, is_plain: bool) -> torch.Tensor:
-        query, key, value = (self._split(part(states)) for part in (self.query, self.key, self.value))
+        # Here once for all three: under autocast each of them would do it.
+        narrowed = states.to(self.query.weight.dtype)
+        query, key, value = (self._split(part(narrowed)) for part in (self.query, self.key, self.value))
         scale = query.size(-1) ** -0.5
         if is_plain:
             scores = torch.matmul(query, key.transpose(2, 3)) * scale
-            scores = scores if mask is None else scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+            scores = scores if mask is None else scores + mask
             mixed = torch.matmul(functional.softmax(scores, dim=-1), value)
         else:
             mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
@@ -213,6 +215,18 @@ class _Embeddings(nn.Module):
         return normalized
 
 
+def _hide_padding(attention_mask: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+    """Return what is added to the scores of attention: nothing for a token, the least number for padding.
+
+    Made once, in the arithmetic of the products: from a mask of truth values torch would make it in each layer.
+    """
+    kind = states.device.type
+    dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
+    added = torch.zeros(attention_mask.shape, dtype=dtype, device=states.device)
+    hidden = added.masked_fill(attention_mask == 0, float("-inf"))
+    return hidden[:, None, None, :].expand(-1, 1, attention_mask.size(1), -1)
+
+
 class Bert(nn.Module):
     """The transformer."""
 
@@ -240,8 +254,7 @@ class Bert(nn.Module):
         # What is traced must not depend on the mask at hand.
         is_needed = self.is_plain or not bool(attention_mask.all())
         states = self.embeddings(input_ids)
-        tokens = input_ids.size(1)
-        mask = attention_mask.bool()[:, None, None, :].expand(-1, 1, tokens, tokens) if is_needed else None
+        mask = _hide_padding(attention_mask, states) if is_needed else None
         for layer in self.encoder.layer:
             states = layer(states, mask, self.is_plain)
         return Output(states)
