@@ -7,7 +7,7 @@ one. This module itself loads the client alone, which starts no thread, so that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial, wraps
 from typing import Any
 
@@ -50,7 +50,8 @@ def _validating_late() -> Iterator[None]:
         pydantic.validate_call = _validate_call
 
 
-with _validating_late():
+# A LanceDB without this client needs none of this.
+with _validating_late(), suppress(ImportError):
     import lance_namespace  # noqa: F401
 
 
