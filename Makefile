@@ -27,8 +27,9 @@ run: .venv/installed ## build the bundled sample corpus end to end, train on it,
 	@echo
 	@echo "Inspect lineage, gates and tables in the Dagster UI:  make ui"
 
+# Three workers on two cores: tests that wait for a daemon, a bucket or a browser leave a third of two cores idle.
 test: .venv/installed ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 quick: .venv/installed ## run the quick tests only, for the inner loop
 	$(BIN)/python -m pytest -n 2 --dist worksteal --quick

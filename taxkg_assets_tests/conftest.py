@@ -31,26 +31,18 @@ ROOM_BYTES = 10 * 2**30
 """Free memory that is enough for the homes of a run and for the processes that read and build."""
 
 LONGEST = (
-    "corpus/test_corpus.py",
-    "defs/test_daemon.py",
-    "serving/test_build.py",
-    "serving/test_bucket_home.py",
-    "defs/test_retention.py",
-    "defs/test_quality.py",
-    "defs/test_damaged.py",
-    "serving/test_ui.py",
-    "serving/test_faults.py",
-    "architecture/test_wheel.py",
-    "defs/wiring/test_early_gates.py",
-    "docs/test_api_reference.py",
-    "defs/test_training_models.py",
-    "serving/test_build_by_model.py",
+    *("corpus/test_corpus.py", "defs/test_daemon.py", "serving/test_build.py"),
+    *("defs/test_retention.py", "serving/test_bucket_home.py", "architecture/test_wheel.py"),
+    *("serving/test_build_by_model.py", "defs/test_quality.py", "serving/test_faults.py"),
+    *("serving/test_explorer_views.py", "serving/test_ui.py", "docs/test_api_reference.py"),
+    *("defs/test_damaged.py", "defs/wiring/test_gates.py", "defs/wiring/test_early_gates.py"),
 )
 """Modules that take longest: they begin first, so that the workers end together, and no worker waits for what another
-makes for both. In this order two workers have equal shares."""
+makes for both. Of three workers each is given one of a line; the second has those that wait for a daemon or a bucket
+and leave a core idle meanwhile."""
 
-ALL_SLOW = "pytestmark = pytest.mark.slow"
-"""The line of a module whose tests are all slow."""
+ALL_SLOW = {"pytestmark = pytest.mark.slow", "pytestmark = pytest.mark.corpus"}
+"""Lines of a module whose tests are all slow."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -74,7 +66,6 @@ def pytest_configure() -> None:
 
 def pytest_collection_finish() -> None:
     """Take what is loaded by now from the collector: it stays, and a tenth of the time went into looking through it."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
@@ -89,7 +80,8 @@ def _has_room() -> bool:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import a module whose tests are all slow where only quick ones are wanted."""
     is_tests = config.getoption("--quick") and collection_path.suffix == ".py"
-    return True if is_tests and ALL_SLOW in collection_path.read_text(encoding="utf8").splitlines() else None
+    is_slow = is_tests and not ALL_SLOW.isdisjoint(collection_path.read_text(encoding="utf8").splitlines())
+    return True if is_slow else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

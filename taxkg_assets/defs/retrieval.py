@@ -201,7 +201,7 @@ def build_index_version(
     token_cache: TokenCache,
 ) -> pl.DataFrame:
     """Build one version of the search index in a folder named by its content; an incomplete one has no row."""
-    import lancedb  # takes a second to load, which most runs do not need
+    from taxkg_assets.defs.home.lance_client import load_lancedb  # takes a second, and most runs do not need it
 
     rows = build_index_rows(
         chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, known=terms.known
@@ -213,7 +213,7 @@ def build_index_version(
         )
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)
-    connection = lancedb.connect(building)
+    connection = load_lancedb().connect(building)
     units = build_units(rows, summaries=summaries)
     ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.throughput import FIGURES, Vectors, measure, render
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
+
+pytestmark = pytest.mark.slow
 
 
 def test_ways_are_compared_with_the_first(corpus: Corpus) -> None:

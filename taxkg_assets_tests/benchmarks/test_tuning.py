@@ -13,6 +13,8 @@ from benchmarks.training.corpus import Corpus
 from benchmarks.training.tuning import KeptTuner, open_tuner
 from taxkg_assets.training.examples import Example
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_tuned_encoder_is_another_one_and_its_tokens_rerank(corpus: Corpus, tmp_path: Path) -> None:
     texts = corpus.passages

@@ -11,6 +11,8 @@ import pytest
 
 from taxkg_assets.graph.coverage import count_aligned
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def aligned(real_graph: dict[str, Any]) -> pl.DataFrame:

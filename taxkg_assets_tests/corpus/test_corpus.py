@@ -13,6 +13,9 @@ from taxkg_assets.defs.home.store import Store
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.serving.build import build
 
+pytestmark = pytest.mark.slow
+
+
 STATUTE = "nyc-admin-code-title-11"
 KEPT_OF = 12
 """One section of the statute in N is built: its text is twice that of all other documents together."""

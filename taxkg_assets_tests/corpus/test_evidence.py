@@ -9,6 +9,10 @@ from typing import Any
 
 import polars as pl
 import pymupdf
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 _SLACK_PT = 1.0
 

@@ -15,6 +15,9 @@ from taxkg_assets.extraction.authored.links import find_links
 from taxkg_assets.extraction.extract import Extraction
 from taxkg_assets.extraction.pdf.reader import read_source
 
+pytestmark = pytest.mark.slow
+
+
 BOOKLETS = ("i1099ac--2022-01", "iw2w3--2024", "iw2w3--2026")
 _FOLD = re.compile(r"[\W_]+")
 

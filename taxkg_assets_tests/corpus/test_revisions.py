@@ -13,6 +13,9 @@ import pytest
 from taxkg_assets.extraction.extract import Extraction
 from taxkg_assets.graph.revisions import find_revision_changes
 
+pytestmark = pytest.mark.slow
+
+
 Compare = Callable[[str, str], list[dict[str, Any]]]
 
 

@@ -10,11 +10,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+pytestmark = pytest.mark.slow
+
+
 ROOT = Path(__file__).resolve().parents[2]
 _GATE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
-@pytest.mark.slow
 def test_the_gate_of_the_guide_finds_a_document_without_edges(built_samples: Path) -> None:
     code = _GATE.findall((ROOT / "docs" / "how-to.md").read_text(encoding="utf8"))[0]
     names: dict[str, object] = {"gate": lambda **_: lambda law: law}
@@ -28,7 +30,6 @@ def test_the_gate_of_the_guide_finds_a_document_without_edges(built_samples: Pat
     assert law(others, documents)["document_id"].to_list() == [lost]
 
 
-@pytest.mark.slow
 def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(ROOT / "mkdocs.yml")]

@@ -16,6 +16,9 @@ from taxkg_assets.graph.edges import build_edges
 from taxkg_assets.graph.flows import build_flows
 from taxkg_assets_tests.graph.findings import Findings
 
+pytestmark = pytest.mark.slow
+
+
 Tables = dict[str, Any]
 
 

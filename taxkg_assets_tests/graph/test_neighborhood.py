@@ -14,7 +14,6 @@ import polars as pl
 from taxkg_assets.graph.export import render_graphml
 from taxkg_assets.graph.neighborhood import Neighborhood, find_neighborhood
 from taxkg_assets.graph.neighborhood_page import render_graph_page
-from taxkg_assets.graph.picture import render_graph_picture
 from taxkg_assets_tests.graph.corpora import Corpus
 
 FACE = "f9--2031-01#face-box_2"
@@ -58,6 +57,8 @@ def test_what_is_left_out_is_said() -> None:
 
 
 def test_the_picture_is_a_png() -> None:
+    from taxkg_assets.graph.picture import render_graph_picture  # loaded here: matplotlib takes long
+
     picture = render_graph_picture(_around(Corpus()))
     assert picture.startswith(b"\x89PNG")
     assert picture == render_graph_picture(_around(Corpus()))

@@ -15,6 +15,9 @@ from taxkg_assets_tests.llm.providers.conversations import PROTOCOLS
 from taxkg_assets_tests.llm.providers.loopback import Answer, Sent, loopback
 from taxkg_assets_tests.llm.scripted import items_of
 
+pytestmark = pytest.mark.slow
+
+
 PROTOCOL = PROTOCOLS["openai"]
 QUESTION = "What is entered in box 1a of Form 1099-DIV?"
 

@@ -10,6 +10,9 @@ from taxkg_assets.defs.home.store import Store
 from taxkg_assets_tests.object_store import KEYS, ObjectStore
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
 
+pytestmark = pytest.mark.slow
+
+
 HOME = "s3://library/homes/samples"
 QUESTION = "What does box 1b of Form 1099-DIV show?"
 

@@ -22,6 +22,9 @@ from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.index.passage_index import LanceIndex, SearchIndex
 from taxkg_assets.serving.released import Released, open_release
 
+pytestmark = pytest.mark.slow
+
+
 FORBIDDEN = {"torch", "transformers", "sentence_transformers", "dagster", "lancedb", "pymupdf", "mcp"}
 SCHEMA_LIBRARIES = {"dataframely", "sqlalchemy"}
 """Loaded where a table is read and checked; a question without filters reads the index alone."""
@@ -71,7 +74,6 @@ def test_a_question_without_filters_loads_no_schema(built_samples: Path, command
     assert loaded & SCHEMA_LIBRARIES == set()
 
 
-@pytest.mark.slow
 def test_who_asks_a_model_loads_no_engine_either() -> None:
     program = "import sys, taxkg_assets.defs.home.proposers; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -111,7 +113,6 @@ def test_without_its_export_a_question_is_encoded_with_torch(
         assert [row.chunk_id for row in ours] == [row.chunk_id for row in theirs], question
 
 
-@pytest.mark.slow
 def test_help_loads_no_table_either() -> None:
     loaded, _ = _loaded(["--help"])
     assert loaded & {*FORBIDDEN, "polars", "deltalake", "onnxruntime", "numpy"} == set()

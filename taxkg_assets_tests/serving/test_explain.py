@@ -13,6 +13,8 @@ from taxkg_assets.serving.cli import app
 from taxkg_assets.serving.explain import NodeNotFoundError, explain
 from taxkg_assets.serving.released import open_release
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_box_in_words_is_explained_with_page_and_evidence(built_samples: Path, tmp_path: Path) -> None:
     page, picture = tmp_path / "a.html", tmp_path / "a.png"

@@ -6,24 +6,22 @@ import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anyio
 import pymupdf
 import pytest
-from fastapi.testclient import TestClient
-from mcp.server.mcpserver.exceptions import ToolError
 
 from taxkg_assets.serving.drafts import DraftError, read_bytes, read_file, read_text
-from taxkg_assets.serving.http_api import create_app
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.serving.service import Service
-from taxkg_assets.serving.tools import create_tools
 from taxkg_assets.serving.verify import Checker
 from taxkg_assets.settings import Settings
 from taxkg_assets.verification.draft import read_draft
 from taxkg_assets.verification.verdicts import Finding, Report, Verdict
 from taxkg_assets_tests.serving.homes import run_here
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
 
 BASE = "http://127.0.0.1:8000"
 TRUE = "Box 2e of Form 1099-DIV (2024) shows the part of box 1a that is section 897 gain."
@@ -44,6 +42,11 @@ def service(built_samples: Path) -> Service:
 
 @pytest.fixture(scope="module")
 def client(service: Service) -> Iterator[TestClient]:
+    # Loaded here: quick tests of this module need no server.
+    from fastapi.testclient import TestClient
+
+    from taxkg_assets.serving.http_api import create_app
+
     with TestClient(create_app(service), base_url=BASE) as opened:
         yield opened
 
@@ -252,6 +255,11 @@ def test_what_time_does_not_allow_is_left_unchecked(built_samples: Path) -> None
 
 
 def test_agents_have_a_tool(service: Service) -> None:
+    import anyio
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    from taxkg_assets.serving.tools import create_tools
+
     server = create_tools(service)
 
     async def call(text: str) -> Any:

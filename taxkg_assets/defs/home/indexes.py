@@ -14,9 +14,10 @@ def open_index(store: Store, path: str) -> Any:
         store: Home of the index.
         path: Version of the index.
     """
-    import lancedb  # loaded here: readers of an index that fits into memory need no LanceDB
+    # Loaded here: readers of an index that fits into memory need no LanceDB.
+    from taxkg_assets.defs.home.lance_client import load_lancedb
 
-    return lancedb.connect(store.storage.uri_of(path), storage_options=store.storage.options() or None)
+    return load_lancedb().connect(store.storage.uri_of(path), storage_options=store.storage.options() or None)
 
 
 def has_index(store: Store, path: str) -> bool:

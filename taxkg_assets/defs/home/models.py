@@ -265,9 +265,30 @@ def _open_model(name: str, _hashed: str) -> Any:
 
 
 @cache
+def _open_for_encoding(name: str, hashed: str) -> Any:
+    """Return the model as encoding and export use it, read with torch alone where it is one of BERT."""
+    folder = _folder(name)
+    _wait_passively()
+    if folder is not None:
+        from taxkg_assets.retrieval.encoding.bert import read_bert
+
+        if (model := read_bert(folder)) is not None:
+            return model
+    return _open_model(name, hashed)
+
+
+def _wait_passively() -> None:
+    """Let threads sleep while they wait: spinning ones make every product on a busy machine ten times slower.
+
+    Torch reads this when it is loaded.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+@cache
 def _load(name: str, arithmetic: str) -> SentenceEncoder:
     """Return the model, loaded once per process and moved to the device of the settings."""
-    encoder = _wrap(name, _open_model(name, _stored_hash(name, SINGLE)))
+    encoder = _wrap(name, _open_for_encoding(name, _stored_hash(name, SINGLE)))
     if arithmetic != BFLOAT16:
         return encoder
     hashed = _stored_hash(name, BFLOAT16)
@@ -291,8 +312,7 @@ def _read_model(name: str) -> Any:
     folder = _folder(name)
     if folder is not None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    # Threads that spin while they wait make every product on a busy machine ten times slower; read when torch loads.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    _wait_passively()
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as transformers_logging
 
@@ -347,7 +367,7 @@ def _defer(home: AnyHome, name: str) -> DeferredEncoder:
 @cache
 def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
     """Return the model with a session of ONNX Runtime in place of its transformer."""
-    encoder = _wrap(name, _read_model(name))
+    encoder = _wrap(name, _open_for_encoding(name, _stored_hash(name, SINGLE)))
     try:
         from taxkg_assets.retrieval.encoding.onnx_graph import SMALL, WHOLE, export_onnx
         from taxkg_assets.retrieval.encoding.onnx_model import OnnxModel, open_session

@@ -28,8 +28,8 @@ T = TypeVar("T")
 _FORKSERVER = multiprocessing.get_context("forkserver")
 _PIPELINE = "taxkg_assets.definitions"
 """Registers all tables and gates."""
-_LANCE_CLIENT = "lance_namespace"
-"""Two thirds of what `import lancedb` takes, in each process that writes or checks an index; it starts no thread."""
+_LANCE_CLIENT = "taxkg_assets.defs.home.lance_client"
+"""Half of what `import lancedb` takes, in each process that writes or checks an index; it starts no thread."""
 SHARES = 2
 """Processes that share the work of a step: each holds what the step reads, so more would take too much memory."""
 

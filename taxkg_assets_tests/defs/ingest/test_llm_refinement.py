@@ -23,6 +23,9 @@ from taxkg_assets_tests.llm.providers.conversations import PROTOCOLS
 from taxkg_assets_tests.llm.providers.loopback import Answer, Sent, loopback
 from taxkg_assets_tests.llm.scripted import items_of
 
+pytestmark = pytest.mark.slow
+
+
 PROTOCOL = PROTOCOLS["openai"]
 DOCUMENT = "sample-statute-title-7"
 
@@ -66,7 +69,6 @@ def _decide(sent: Sent, number: int) -> Answer:
     return PROTOCOL.wrap({"proposals": rows}, "")
 
 
-@pytest.mark.slow
 def test_unsure_references_are_settled_once_and_go_back_with_the_model(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
