@@ -81,6 +81,7 @@ def find_blocks(
     state.is_form = identity.doc_type == "form"
     state.has_heading_tags = any(tags_heading(page.tags) for page in source.pages)
     state.product_name = letters_of(identity.title.partition(" — ")[2])
+    state.title_words = frozenset(filter(None, map(letters_of, f"Form {identity.form} {identity.title}".split())))
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
         boxes = face_boxes.get(page.page, ())
