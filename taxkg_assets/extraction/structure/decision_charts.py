@@ -13,8 +13,8 @@ from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.tagged_page import TagUnit
 from taxkg_assets.rules.models.tables import load_tables
 
-# A chart has at least this number of answers between its boxes.
-_LEAST_ANSWERS = 3
+# A chart has at least this number of answers between its boxes, each shorter than this.
+_LEAST_ANSWERS, _ANSWER_CHARS = 3, 12
 # Lines outside of boxes at most this far from each other, in type sizes, belong together.
 _NEAR_SIZES = 1.5
 
@@ -43,7 +43,7 @@ def split_charts(page: Page, units: Sequence[TagUnit]) -> list[TagUnit]:
 
 
 def _is_answer(line: Line) -> bool:
-    return load_tables().chart_answers.matches(line.text)
+    return len(line.text) < _ANSWER_CHARS and load_tables().chart_answers.matches(line.text)
 
 
 def _find_pieces(lines: Sequence[Line], ruling: Ruling) -> list[list[Line]]:
