@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from taxkg_assets.extraction.forms.margin_labels import label_key
 from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
+from taxkg_assets.extraction.layout.paragraphs import LONE_MARKS
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.pdf.geometry import Corners, holds
 from taxkg_assets.extraction.pdf.model import Page
@@ -20,6 +21,8 @@ from taxkg_assets.rules.models.faces import load_faces
 _FIRST_CELL = -500
 # Words of one row of a box stand on bases this near to each other.
 _ROW_PT = 2.0
+# Captions side by side are this far apart, in type sizes; lines of one are this near, and of one size up to a rest.
+_GAP_SIZES, _STEP_SIZES, _SAME_SIZE_PT = 2.0, 1.4, 0.5
 
 
 def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], least: int = 1) -> None:
@@ -35,7 +38,7 @@ def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line
     ruling = merge_rules(page.rules)
     contents: dict[Corners, list[Item]] = {}
     for item in items:
-        corners = _find_cell(item.line, ruling) if item.line is not None else None
+        corners = find_cell(item.line, ruling) if item.line is not None else None
         if corners is not None:
             contents.setdefault(corners, []).append(item)
     others = [(item.x0, item.y0, item.x1, item.y1) for item in items if item.line is None] if least > 1 else []
@@ -48,16 +51,104 @@ def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line
     }
     claimed = {id(item) for inside in kept.values() for item in inside}
     items[:] = [item for item in items if id(item) not in claimed]
-    for ix, ((x0, y0, x1, y1), inside) in enumerate(kept.items()):
-        cells[_FIRST_CELL - ix] = [item.line for item in inside if item.line is not None]
-        items.append(Item(x0, y0, x1, y1, None, _FIRST_CELL - ix))
+    for (x0, y0, x1, y1), inside in kept.items():
+        _add_cell(items, cells, _by_caption([item.line for item in inside if item.line is not None]), (x0, y0, x1, y1))
+
+
+def stack_captions(page: Page, items: list[Item], *, cells: dict[int, list[Line]]) -> None:
+    """Group the lines of a caption that other words are next to into one item.
+
+    Row by row, the lines of captions side by side would be read in turns.
+
+    Args:
+        page: Page with its form fields.
+        items: Lines, cells and numbered lines of the page.
+        cells: Lines by number of the cell.
+    """
+    stacks: list[list[Line]] = []
+    for line in sorted((item.line for item in items if item.line is not None), key=lambda line: line.y0):
+        above = next((stack for stack in stacks if _is_next(page, line, stack)), None)
+        if above is None:
+            stacks.append([line])
+        else:
+            above.append(line)
+    before = list(items)
+    firsts = [item.line for item in before if item.line is not None]
+    for lines in stacks:
+        is_caption = len(lines) > 1 and not any(_leads_into(line, lines) for line in firsts)
+        if is_caption and any(_is_next_to(item, lines) for item in before):
+            items[:] = [item for item in items if not any(item.line is own for own in lines)]
+            right = max(line.x1 for line in lines)
+            _add_cell(items, cells, lines, (lines[0].x0, lines[0].y0, right, lines[-1].y1))
+
+
+def _add_cell(items: list[Item], cells: dict[int, list[Line]], lines: list[Line], corners: Corners) -> None:
+    number = _FIRST_CELL - len(cells)
+    cells[number] = lines
+    items.append(Item(*corners, None, number))
+
+
+def _by_caption(lines: list[Line]) -> list[Line]:
+    """Put the lines of a cell that a gap parts into captions of several lines in order, from left to right."""
+    ordered = sorted(lines, key=lambda line: line.x0)
+    reach = ordered[0].x1
+    for ix, line in enumerate(ordered):
+        is_gap = line.x0 - reach > _GAP_SIZES * line.size
+        if is_gap and all(_count_rows(side) > 1 for side in (ordered[:ix], ordered[ix:])):
+            right = {id(other) for other in ordered[ix:]}
+            left = [other for other in lines if id(other) not in right]
+            return left + _by_caption([other for other in lines if id(other) in right])
+        reach = max(reach, line.x1)
+    return lines
+
+
+def _count_rows(lines: Sequence[Line]) -> int:
+    return len({round(line.base / _ROW_PT) for line in lines})
+
+
+def _is_next(page: Page, line: Line, caption: Sequence[Line]) -> bool:
+    """Decide whether a line is the next one of a caption: right below it, in its type, and without a box to check."""
+    last = caption[-1]
+    if abs(line.x0 - last.x0) > _ROW_PT or line.is_bold != last.is_bold or abs(line.size - last.size) > _SAME_SIZE_PT:
+        return False
+    usual = caption[1].base - caption[0].base if len(caption) > 1 else _STEP_SIZES * line.size
+    if (
+        not 0 < line.base - last.base <= usual + _SAME_SIZE_PT
+        or line.text[0] in LONE_MARKS
+        or _has_check_box(page, line)
+    ):
+        return False
+    return line.text[0].islower() or not _has_check_box(page, last)
+
+
+def _leads_into(line: Line, caption: Sequence[Line]) -> bool:
+    """Decide whether a line is right above a caption at another edge: the two are an indented paragraph."""
+    step = caption[1].base - caption[0].base
+    is_above = (
+        0 < caption[0].base - line.base <= step + _SAME_SIZE_PT and abs(line.size - caption[0].size) < _SAME_SIZE_PT
+    )
+    return is_above and line.x0 < caption[0].x1 and line.x1 > caption[0].x0 and line.is_bold == caption[0].is_bold
+
+
+def _has_check_box(page: Page, line: Line) -> bool:
+    return any(
+        widget.y0 < line.base < widget.y1 + line.size and 0 <= line.x0 - widget.x1 + _ROW_PT < 2 * line.size
+        for widget in page.widgets
+        if widget.x1 - widget.x0 < 2 * line.size
+    )
+
+
+def _is_next_to(item: Item, caption: Sequence[Line]) -> bool:
+    """Decide whether an item begins between the first and the last line of a caption, next to it."""
+    is_between = caption[0].y0 < item.y0 < caption[-1].y0 + _ROW_PT
+    return is_between and (item.x0 >= max(line.x1 for line in caption) or item.x1 <= caption[0].x0)
 
 
 def order_cell(lines: Sequence[Line]) -> list[Line]:
     """Order the lines of a box row by row.
 
-    If two or more rows have labels side by side, the stored order is used, starting with the leftmost, then topmost
-    line.
+    If two or more rows have labels side by side, label by label from the left; if other words are over several of
+    them, the stored order is used, starting with the leftmost, then topmost line.
 
     Args:
         lines: Lines of the box, as stored.
@@ -68,12 +159,30 @@ def order_cell(lines: Sequence[Line]) -> list[Line]:
     rows = Counter(round(line.base / _ROW_PT) for line in lines if any(map(str.isalpha, line.text)))
     if sum(count > 1 for count in rows.values()) < 2:
         return merge_lines(list(lines))
+    labels: list[list[Line]] = []
+    reach = 0.0
+    for line in sorted(lines, key=lambda line: line.x0):
+        if labels and line.x0 < reach:
+            labels[-1].append(line)
+        else:
+            labels.append([line])
+        reach = max(reach, line.x1)
+    if all(_count_rows(label) == len(label) for label in labels):
+        return [line for label in labels for line in sorted(label, key=lambda line: line.base)]
     first = min(lines, key=lambda line: (round(line.x0), line.base))
     return sorted(lines, key=lambda line: (line is not first, line.spans[0].span_ix))
 
 
-def _find_cell(line: Line, ruling: Ruling) -> Corners | None:
-    """Find the ruled cell around a line; the outer sides of a face need not be drawn."""
+def find_cell(line: Line, ruling: Ruling) -> Corners | None:
+    """Find the ruled cell around a line; the outer sides of a face need not be drawn.
+
+    Args:
+        line: The line.
+        ruling: Lines drawn on its page.
+
+    Returns:
+        Corners in points; None if no cell of the size of a face's encloses it.
+    """
     x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
     above, below, left, right = ruling.above(x, y), ruling.below(x, y), ruling.left(x, y), ruling.right(x, y)
     ends = [level for level in (above, below) if level is not None]

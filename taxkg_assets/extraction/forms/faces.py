@@ -234,26 +234,55 @@ def _one_for_each_key(box: FaceBox, key: _Key) -> list[FaceBox]:
 
 
 def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
-    """Join the cell's text after the key in the PDF's own order, without amount signs and other keys' text."""
+    """Join the cell's captions after the key, without amount signs and other keys' text."""
     legend = load_faces().geometry.legend_size_pt
     noise = load_faces().noise
     key = cell.key.span
     others = [other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0]
-    text = cell.key.rest
-    last = key
+    captions: list[list[Span]] = []
     for span in _find_inside(cell, page.spans):
-        if span is key or span in others or span.y1 < key.y0 + 2:
+        if span is key or span in others or span.y1 < key.y0 + 2 or not span.text.strip():
             continue
         is_legend = span.size_pt <= legend and len(span.text.strip()) == 1
         if is_legend or any(rule.pattern.match(span.text) for rule in noise):
             continue
         if any(_counts_for(other, span, key) for other in others):
             continue
-        is_split_word = abs(span.y0 - last.y0) < 2 and span.x0 - last.x1 < 0.5 and last is not key
+        caption = next((caption for caption in reversed(captions) if _continues(caption, span)), None)
+        if caption is None:
+            captions.append([span])
+        else:
+            caption.append(span)
+    text = cell.key.rest
+    last = key
+    for span in (span for caption in _in_rows(captions) for span in caption):
+        is_split_word = abs(span.y0 - last.y0) < 2 and -2 < span.x0 - last.x1 < 0.5 and last is not key
         text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
         last = span
     text = load_faces().tails.leader_after_label.pattern.sub("", f"{text} ")
     return " ".join(text.split())
+
+
+def _continues(caption: Sequence[Span], span: Span) -> bool:
+    """Decide whether a span is the next word of a caption, or in the line below its words."""
+    last = caption[-1]
+    size = min(last.size_pt, span.size_pt)
+    if abs(span.y1 - last.y1) < size / 2:
+        return span.x0 >= last.x0 and span.x0 - last.x1 < size
+    is_below = -size / 2 < span.y0 - last.y1 < size
+    x0, x1 = min(one.x0 for one in caption), max(one.x1 for one in caption)
+    return is_below and span.x0 < x1 and span.x1 > x0
+
+
+def _in_rows(captions: Sequence[list[Span]]) -> list[list[Span]]:
+    """Order captions by rows, those that begin at one height from left to right."""
+    rows: list[list[list[Span]]] = []
+    for caption in sorted(captions, key=lambda caption: caption[0].y0):
+        if rows and caption[0].y0 < (rows[-1][0][0].y0 + rows[-1][0][0].y1) / 2:
+            rows[-1].append(caption)
+        else:
+            rows.append([caption])
+    return [caption for row in rows for caption in sorted(row, key=lambda caption: caption[0].x0)]
 
 
 def _counts_for(other: Span, span: Span, key: Span) -> bool:

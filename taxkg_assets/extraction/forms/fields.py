@@ -16,6 +16,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.margin_labels import limits
+from taxkg_assets.extraction.forms.option_labels import find_added_words, find_distinct_labels, find_option_labels
 from taxkg_assets.extraction.forms.spoken import find_formula
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line
@@ -62,7 +63,11 @@ def build_fields(
     _split_labels(rows, [one.spoken.label for one in stated], print_, lines)
     _complete_columns(rows)
     if not stated:
-        rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(boxes)]
+        rows = [
+            _row_of_box(box, ix)
+            for boxes in faces.values()
+            for ix, box in enumerate(sorted(boxes, key=lambda box: (round(box.y0), box.x0)))
+        ]
     for row in rows:
         row["document_id"] = document_id
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Fields)).sort("document_id", "page", "field_ix")
@@ -78,16 +83,23 @@ def _split_labels(
     """Assign to each of several fields of a box, or check boxes of a line, the part of the label that it states.
 
     Check boxes that answer a question keep the question and add their answer; those of one column keep what heads
-    all of them and add what is printed over each.
+    all of them and add what is printed over each; options keep the words before them. Other fields of a line have the
+    words that it does not print with its number.
     """
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
-        if (row["key"].startswith("box_") and not row["column"]) or (
-            (row["key"] or row["column"]) and row["kind"] == "checkbox"
-        ):
-            groups[row["page"], row["copy"], row["key"], row["column"], row["row"], row["label"]].append(ix)
-    for (page, _, _, column, _, label), indices in groups.items():
-        if len(indices) == 1:
+        if row["key"] or row["column"]:
+            # The lines of a box have one label.
+            place = row["column"], "" if row["key"].startswith("box_") else row["row"]
+            groups[row["page"], row["copy"], row["key"], *place, row["label"]].append(ix)
+    for (page, _, key, column, _, label), of_label in groups.items():
+        indices = of_label
+        if not key.startswith("box_") or column:
+            if not column and len({spoken[ix] for ix in of_label} - {""}) > 1:
+                for ix in (ix for ix in of_label if rows[ix]["kind"] != "checkbox"):
+                    rows[ix]["label"] = find_added_words(label, spoken[ix]) or label
+            indices = [ix for ix in of_label if rows[ix]["kind"] == "checkbox"]
+        if len(indices) < 2:
             continue
         head = print_.find(page, f"column_{column}", y=rows[indices[0]]["bbox"]["y1_pt"]) if column else None
         over = [_find_words_over(label, rows[ix]["bbox"], head, lines.get(page, ())) for ix in indices]
@@ -97,16 +109,25 @@ def _split_labels(
             continue
         parts = [_find_words(label, spoken[ix]) for ix in indices]
         answers = [_find_answer(rows[ix]["spoken"]) for ix in indices]
+        said = [spoken[ix] for ix in indices]
+        has_checks_alone = all(rows[ix]["kind"] == "checkbox" for ix in indices)
+        options = find_option_labels(label, said) if has_checks_alone else []
         if all(answers) and len(set(answers)) > 1:
-            question = _find_question(label)
-            for ix, answer in zip(indices, answers, strict=True):
-                rows[ix]["label"] = f"{question} {answer}"
+            _set_labels(rows, indices, [f"{_find_question(label)} {answer}" for answer in answers])
+        elif options:
+            _set_labels(rows, indices, options)
         elif all(parts) and len(set(parts)) == len(indices):
-            for ix, part in zip(indices, parts, strict=True):
-                rows[ix]["label"] = part
-        elif any(rows[ix]["kind"] != "checkbox" for ix in indices):
-            for ix in indices:
-                rows[ix]["label"] = _find_own_words(label, spoken[ix], key=rows[ix]["key"]) or label
+            _set_labels(rows, indices, parts)
+        elif has_checks_alone:
+            _set_labels(rows, indices, find_distinct_labels(said) or [label] * len(indices))
+        else:
+            own = [_find_own_words(label, spoken[ix], key=rows[ix]["key"]) or label for ix in indices]
+            _set_labels(rows, indices, own)
+
+
+def _set_labels(rows: Sequence[dict[str, Any]], indices: Sequence[int], labels: Sequence[str]) -> None:
+    for ix, label in zip(indices, labels, strict=True):
+        rows[ix]["label"] = label
 
 
 def _find_words_over(label: str, place: Row, head: Row | None, lines: Sequence[Line]) -> str:
@@ -343,6 +364,7 @@ def _row_of(one: StatedField, print_: _PrintedForm, *, field_ix: int, is_trusted
         # It is in a table, and the line that it is said to be in is not printed.
         key = ""
     label = _label_of(one, anchor, box, head)
+    column, row_name = _place_in_table(one)
     headings = list(print_.headings_of(anchor or head))
     if not headings and not key and (above := print_.find_head(one)) is not None:
         headings = [above, *print_.headings_of(above)]
@@ -356,8 +378,8 @@ def _row_of(one: StatedField, print_: _PrintedForm, *, field_ix: int, is_trusted
         "part": part,
         "section": str(headings[0]["heading"]) if headings else one.section,
         "key": key,
-        "column": one.column,
-        "row": one.row,
+        "column": column,
+        "row": row_name,
         "label": label,
         "spoken": place.spoken,
         "formula": find_formula(f"{label}.") or one.spoken.formula,
@@ -377,6 +399,14 @@ def _label_of(one: StatedField, anchor: Row | None, box: FaceBox | None, head: R
     if any(map(str.isalpha, one.field.caption)):
         return one.field.caption
     return _label_of_row(one) or one.spoken.label or one.spoken.head
+
+
+def _place_in_table(one: StatedField) -> tuple[str, str]:
+    """Return the column and the row of a field; rows numbered like columns, over entries, count for the columns."""
+    number = load_form_lines().column_numbers.column_number.pattern.match(one.row)
+    if number is None or not one.spoken.entry:
+        return one.column, one.row
+    return f"{number['letter']}{one.column}", one.spoken.entry
 
 
 def _label_of_row(one: StatedField) -> str:

@@ -14,13 +14,16 @@ from taxkg_assets.rules.models.form_lines import load_form_lines
 _WORD = re.compile(r"\w+")
 
 
-def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence[Line] = ()) -> str:
+def find_label(
+    unit: FormLine, text: str, *, spoken: str = "", others: Sequence[str] = (), leaders: Sequence[Line] = ()
+) -> str:
     """Extract the label of a numbered unit: the beginning of its text, up to the leader dots.
 
     Args:
         unit: Unit of the form.
         text: All its words, joined.
         spoken: Label in the spoken text of its field; empty if there is none.
+        others: Labels in the spoken texts of its other fields, which may say how its sentence continues.
         leaders: Rows of leader dots on its page: the label ends in the row that leads to the amount.
 
     Returns:
@@ -32,7 +35,8 @@ def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence
         ends = _find_ends(unit, text, start)
         end, similarity = _end_of_spoken(text[start:], spoken, [end - start for end in ends])
         if similarity >= limits().spoken_ratio:
-            return _trimmed(text[start : _past_open_end(text, start + end, ends)])
+            end = _past_open_end(text, start + end, ends)
+            return _trimmed(text[start : _past_other_words(text, end, ends, others)])
     rows = _rows_to_leader(unit, leaders)
     if rows < len(unit.lines):
         label = text[start : _end_of_rows(unit, text, rows)]
@@ -78,6 +82,18 @@ def _past_open_end(text: str, end: int, ends: Sequence[int]) -> int:
     rules = load_form_lines().open_ends
     joins = (end, *(later for later in ends if later > end))
     return next((one for one in joins if not any(rule.pattern.search(text[:one].rstrip()) for rule in rules)), end)
+
+
+def _past_other_words(text: str, end: int, ends: Sequence[int], others: Sequence[str]) -> int:
+    """Move an end on to the first where the sentence that continues after it is what another field is spoken with."""
+    if not text[end:].lstrip()[:1].islower():
+        return end
+    for later in (one for one in ends if one > end):
+        words = [word.casefold() for word in _WORD.findall(text[end:later])]
+        for said in ({word.casefold() for word in _WORD.findall(other)} for other in others):
+            if len(words) > 1 and sum(word in said for word in words) > len(words) / 2:
+                return later
+    return end
 
 
 def _end_of_rows(unit: FormLine, text: str, count: int) -> int:

@@ -51,7 +51,8 @@ def read_form_lines(
     for unit in found.lines:
         text, _ = join_lines(unit.lines, words=words)
         if not _is_mere_number(unit, stated) or _has_own_words(text):
-            unit.label = find_label(unit, text, spoken=_spoken_label(unit, stated), leaders=leaders)
+            others = [one.spoken.label for one in stated if one.key == unit.key]
+            unit.label = find_label(unit, text, spoken=_spoken_label(unit, stated), others=others, leaders=leaders)
     return found
 
 

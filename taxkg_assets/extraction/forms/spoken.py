@@ -113,7 +113,7 @@ def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str
     found = [
         (match.start(), order, match)
         for order, rule in enumerate(load_spoken().keys.find_usable(text))
-        if (match := rule.pattern.search(text)) is not None
+        if (match := rule.pattern.search(text)) is not None and not _ends_words(match)
     ]
     if not found:
         return "", said, text
@@ -137,6 +137,12 @@ def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str
     return text[:start].strip(), said, rest
 
 
+def _ends_words(match: re.Match[str]) -> bool:
+    """Decide whether a number is the last of a text that begins with words: it is no key, but a place in a list."""
+    found = load_spoken().items.last_number.pattern.search(match.string)
+    return found is not None and match.start() == found.start()
+
+
 def _read_first_letter(said: dict[str, str], rest: str) -> str:
     """Read the letter after the words of a line that letters divide: from there on the field describes itself."""
     match = load_spoken().first_letters.first_letter.pattern.search(rest)
@@ -149,10 +155,14 @@ def _read_first_letter(said: dict[str, str], rest: str) -> str:
 def _read_item(said: dict[str, str], rest: str) -> str:
     """Take the place in a list out of a text."""
     match = load_spoken().items.item.pattern.search(rest)
-    if match is None:
+    if match is not None:
+        said["row"] = said["row"] or match["item"] or match["line"] or match["entry"]
+        return f"{rest[: match.start()]}{rest[match.end() :]}"
+    match = load_spoken().items.last_number.pattern.search(rest)
+    if match is None or said["row"]:
         return rest
-    said["row"] = said["row"] or match["item"] or match["line"] or match["entry"]
-    return f"{rest[: match.start()]}{rest[match.end() :]}"
+    said["row"] = match["item"]
+    return rest[: match.start()].rstrip()
 
 
 def _read_column(said: dict[str, str], rest: str) -> str:

@@ -135,6 +135,10 @@ def find_paragraphs(
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
             continue
         gap = line.base - current.lines[-1].base
+        if is_cell and gap < -line.size:
+            # The caption next to the one that ends above.
+            paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
+            continue
         if not (is_item or ix in entries) and _is_plain_next(line, current, gap, leading, limit):
             current.lines.append(line)
             continue

@@ -22,6 +22,8 @@ class DocumentState:
     words: Words
     is_form: bool = False
     product_name: str = ""
+    # Words of its title and its number, in lower case without signs.
+    title_words: frozenset[str] = frozenset()
     in_contents: str = ""
     contents_size: float = 0.0
     open_lead: Block | None = None

@@ -34,6 +34,7 @@ from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker
 from taxkg_assets.extraction.structure.block_state import DocumentState, PageMarks
 from taxkg_assets.extraction.structure.blocks import Block, build_boxes
+from taxkg_assets.extraction.structure.decision_charts import split_charts
 from taxkg_assets.extraction.structure.face_block_maker import FaceBlockMaker, letters_of
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.extraction.structure.line_assignment import (
@@ -81,6 +82,7 @@ def find_blocks(
     state.is_form = identity.doc_type == "form"
     state.has_heading_tags = any(has_heading_tag(page.tags) for page in source.pages)
     state.product_name = letters_of(identity.title.partition(" — ")[2])
+    state.title_words = frozenset(filter(None, map(letters_of, f"Form {identity.form} {identity.title}".split())))
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
         boxes = face_boxes.get(page.page, ())
@@ -167,7 +169,7 @@ def _tagged_blocks(
     """Find the blocks of a page by its structure tags."""
     parts = sort_text(page, lines, state.style, tables=regions)
     maker = BlockMaker(page, state, _find_marks(page, lines, state, icons=parts.callout_icons))
-    units = find_units(page, parts.loose, regions=regions)
+    units = split_charts(page, find_units(page, parts.loose, regions=regions))
     add_units(maker, page, units, regions=regions)
     for line in [*parts.callout_icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from taxkg_assets.extraction.forms.form_lines import FormLine
@@ -161,6 +162,7 @@ class FaceBlockMaker(BlockMaker):
         was_legend, self.is_below_legend = self.is_below_legend, False
         is_name = is_bold and letters_of(text) == self.state.product_name
         is_year = len(text) == 4 and text.isdigit() and self._is_large(lines[0])
+        is_year = is_year or self._is_piece_of_title(lines)
         if (
             is_name
             or is_year
@@ -181,6 +183,20 @@ class FaceBlockMaker(BlockMaker):
             self.add(rest, "BodyText", REST, **place)
         self.is_below_legend = not rest
         return True
+
+    def _is_piece_of_title(self, lines: Sequence[Line]) -> bool:
+        """Decide whether all words are of the form's name and number, or digits of its year, in large type.
+
+        The word "Form" before the number is small.
+        """
+        body = self.state.style.body(self.page.page)
+        return all(self._is_large(line) for line in lines if not any(map(str.isalpha, line.text))) and all(
+            line.text == "Form" or (line.size > body and all(self._is_of_title(word) for word in line.text.split()))
+            for line in lines
+        )
+
+    def _is_of_title(self, word: str) -> bool:
+        return (word.isdigit() and len(word) == 1) or letters_of(word) in self.state.title_words
 
     def _is_large(self, line: Line) -> bool:
         return line.size >= thresholds().face_title_frac * self.state.style.body(self.page.page)

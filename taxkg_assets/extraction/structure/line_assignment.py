@@ -12,7 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from taxkg_assets.extraction.authored.structure_tree import find_places
-from taxkg_assets.extraction.forms.face_cells import assign_to_cells
+from taxkg_assets.extraction.forms.face_cells import assign_to_cells, stack_captions
 from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, split_brace
 from taxkg_assets.extraction.forms.head_rows import find_tops
 from taxkg_assets.extraction.forms.margin_labels import MarginLabel, limits
@@ -291,6 +291,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
         parts.units[_FIRST_UNIT - ix] = unit
         parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
     assign_to_cells(page, parts.items, cells=parts.cells, least=2)
+    stack_captions(page, parts.items, cells=parts.cells)
     return True
 
 

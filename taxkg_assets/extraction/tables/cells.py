@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from taxkg_assets.extraction.layout.regions import TableRegion
@@ -20,6 +20,8 @@ NOTE_COLUMN = -1
 """Column of a note that is inside a table and belongs to none of its columns."""
 # A frame around text has at most this many rows.
 _TEXT_ROWS = 2
+# Types that differ by no more are one size.
+_SAME_SIZE_PT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,15 @@ class FoundTable:
 
 @dataclass(slots=True)
 class _Groups:
-    """Headings over the rows that follow, one text a column; an indented group ends where the indent does."""
+    """Headings over the rows that follow, one text a column; an indented group ends where the indent does.
+
+    outer: headings that are alone in their rows, each in larger type than the next, with their size in points.
+    """
 
     texts: list[str]
     indent_x0: float | None = None
     is_open: bool = False
+    outer: list[tuple[float, str]] = field(default_factory=list)
 
     def take(self, grid: Grid, row_ix: int) -> bool:
         """Take a row as a group heading if it is one; consecutive heading rows form one path."""
@@ -86,12 +92,24 @@ class _Groups:
             return False
         if is_group:
             self.indent_x0 = None
+            within = self._nest(row)
             for text, left, right in group_columns(grid, row):
                 for column in range(left, right + 1):
-                    above = self.texts[column] if self.is_open else ""
+                    above = self.texts[column] if self.is_open else within
                     self.texts[column] = PATH_SEPARATOR.join(filter(None, (above, text)))
         self.is_open = is_group
         return is_group
+
+    def _nest(self, row: Row) -> str:
+        """Return the headings in larger type that a heading is below; one of several columns is below none."""
+        if len(row.cells) != 1:
+            self.outer = []
+            return ""
+        size = max(run.size_pt for run in row.runs)
+        self.outer = [(above, text) for above, text in self.outer if above > size + _SAME_SIZE_PT]
+        within = PATH_SEPARATOR.join(text for _, text in self.outer)
+        self.outer.append((size, join_text(row.runs)))
+        return within
 
 
 def _heads_indented(row: Row, below: Row) -> bool:

@@ -36,9 +36,12 @@ def _count_distinct_rows(grid: Grid) -> int:
     if _begins_with_group(grid):
         return 0
     banners = find_banners(grid)
+    named_by_amounts = _is_named_by_amounts(grid)
     for ix, row in enumerate(rows[:-1]):
         adjacent = _after_stub(row)
-        if count and not is_worded(row):
+        is_group = _is_group(grid, row) and _is_complete(grid, rows[:count])
+        is_above_amounts = named_by_amounts and _is_unnamed(row) and not is_group and ix not in banners
+        if count and (not is_worded(row) or is_above_amounts):
             count += 1
             continue
         if ix in banners or (is_numeric and _is_body(grid, row)):
@@ -54,10 +57,23 @@ def _count_distinct_rows(grid: Grid) -> int:
         )
         if not (is_distinct or (is_words and (adjacent or count == 0 or _is_bold(row)))):
             break
-        if count and _is_group(grid, row) and _is_complete(grid, rows[:count]):
+        if count and is_group:
             break
         count += 1
     return count
+
+
+def _is_named_by_amounts(grid: Grid) -> bool:
+    """Decide whether nearly all rows begin with an amount of money: rows above them that do not are headers."""
+    names = [join_text(row.cells[0]) for row in grid.rows if 0 in row.cells]
+    header = load_tables().header
+    is_money = _share([any(sign in name for sign in ",$") for name in names]) >= header.amount_frac
+    return is_money and len(names) >= header.amount_names and amount_frac(names) >= header.amount_names_frac
+
+
+def _is_unnamed(row: Row) -> bool:
+    """Decide whether a row begins with no amount, nor several below each other."""
+    return not any(is_amount(run.text) for run in row.cells.get(0, ()))
 
 
 def _heads_numbered_rows(grid: Grid) -> bool:

@@ -66,9 +66,18 @@ def _is_one_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
     if not count or len(rows) < 2 or any(names[count:]):
         return False
     is_wrapped = not any(map(_others, rows[1:]))
-    if count > 1 and not is_wrapped and not all(map(_holds_figures, rows)):
+    is_of_all = all(map(_holds_figures, rows)) or (count < len(rows) and _is_capital_name(names[:count], rows))
+    if count > 1 and not is_wrapped and not is_of_all:
         return False
     return all(_continues(a, b) for a, b in pairwise(names[:count]))
+
+
+def _is_capital_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
+    """Decide whether only the first line of a name has a capital letter, over rows that fill the same columns."""
+    first, *rest = map(join_text, names)
+    columns = _others(rows[0]).keys()
+    is_name = first[:1].isupper() and all(text[:1].islower() for text in rest)
+    return is_name and len(columns) > 1 and all(_others(row).keys() == columns for row in rows)
 
 
 def _is_note_row(row: Row) -> bool:

@@ -58,6 +58,7 @@ class Items(RuleList[Rule]):
     """Rules of `items`."""
 
     item: Rule
+    last_number: Rule
 
 
 class Spoken(Family):
@@ -76,6 +77,7 @@ class Spoken(Family):
     noises: RuleList[Rule]
     formulas: RuleList[Rule]
     answers: RuleList[Rule]
+    options: RuleList[Rule]
 
 
 @cache

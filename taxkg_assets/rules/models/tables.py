@@ -146,10 +146,17 @@ class Worksheets(Section):
 
 
 class Header(Section):
-    """Values of `header`."""
+    """Values of `header`.
+
+    Attributes:
+        amount_names: Rows that a table has at least, so that amounts in its first column tell header rows.
+        amount_names_frac: Share of its rows that begin with an amount, at least.
+    """
 
     centered_frac: float
     amount_frac: float
+    amount_names: int
+    amount_names_frac: float
 
 
 class Tagged(Section):

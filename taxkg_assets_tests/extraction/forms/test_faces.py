@@ -67,6 +67,17 @@ def test_a_wrapped_label_is_read_whole_and_a_check_box_is_no_border() -> None:
     assert [box.label for box in find_face_boxes(canvas.page())] == ["The goods were sold for resale"] * 2
 
 
+def test_captions_side_by_side_are_read_from_left_to_right_however_they_are_stored() -> None:
+    canvas = _face(boxes=_BOXES)
+    canvas.cell(220, 60, 460, 84)
+    canvas.text(224, 62, "4", bold=True, size=7)
+    for x, lines in ((320, ("Late", "payer")), (400, ("Boat owner",)), (240, ("Harbor", "pay"))):
+        for row, text in enumerate(lines):
+            canvas.text(x, 62 + 8 * row, text, size=7)
+    labels = {box.box_key: box.label for box in find_face_boxes(canvas.page())}
+    assert labels["box_4"] == "Harbor pay Late payer Boat owner"
+
+
 def test_copies_count_once_and_the_labeled_one_wins() -> None:
     pages = (_face(2, boxes=(("1", ""), ("2", "Tax withheld"))), _face(3, boxes=(("1", "Rent"), ("2", "Tax withheld"))))
     faces = build_faces(source_of(*pages), identity=_Identity())

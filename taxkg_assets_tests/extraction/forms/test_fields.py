@@ -103,6 +103,18 @@ def test_check_boxes_of_one_line_have_their_own_words_or_answer(read_real: Read)
         ("Sent by: Cart Ferry", ("7. Cart.", "7. Ferry."), ["Cart", "Ferry"]),
         ("A notary keeps the key", ("7. no.", "7. key."), ["A notary keeps the key"] * 2),
         ("A notary says no to the key", ("7. no.", "7. key."), ["no", "key"]),
+        (
+            "Fares from Form:",
+            ("7. Fares from: A. Form 9913.", "7. B. Form 9914.", "7. C. Form (number)."),
+            ["Fares from Form: 9913", "Fares from Form: 9914", "Fares from Form: (number)"],
+        ),
+        (
+            "Dues (old). Check one. (i) Bay 4, pier (n) (ii) Bay 5",
+            ("7. Dues (old). Check one. (i). Bay 4, pier (n).", "7. (i i). Bay 5."),
+            ["Dues (old). Check one. Bay 4, pier (n)", "Dues (old). Check one. Bay 5"],
+        ),
+        ("Check if: Your boat is old, leaky", ("7. It is old.", "7. It is leaky."), ["It is old", "It is leaky"]),
+        ("Check if: Your boat is old", ("7. Old raft.", "7. Old raft."), ["Check if: Your boat is old"] * 2),
     ],
 )
 def test_check_boxes_have_whole_words_of_their_label_or_its_question_and_their_answer(
@@ -117,6 +129,35 @@ def test_check_boxes_have_whole_words_of_their_label_or_its_question_and_their_a
     )  # fmt: skip
     fields = build_fields(stated, anchors=anchors, faces={}, lines={}, document_id="sample", is_trusted=True)
     assert fields["label"].to_list() == labels
+
+
+def test_amounts_of_one_line_have_the_words_that_it_prints_elsewhere() -> None:
+    spoken = (
+        "7. Sum of boats. Rafts on line 6.",
+        "7. Rafts of other keepers.",
+        "7. Keep the list. Sum of boats. Dollars.",
+    )
+    stated = [_state(ix, text, key="line_7", kind="text") for ix, text in enumerate(spoken)]
+    anchors = Anchors.sample(
+        overrides={
+            "document_id": ["sample"], "kind": ["line"], "key": ["line_7"], "page": [1], "heading": ["Sum of boats"],
+            "parent_anchor_id": [None],
+        }
+    )  # fmt: skip
+    fields = build_fields(stated, anchors=anchors, faces={}, lines={}, document_id="sample", is_trusted=True)
+    assert fields["label"].to_list() == ["Rafts on line 6", "Rafts of other keepers", "Sum of boats"]
+
+
+def test_rows_numbered_like_columns_over_entries_count_for_the_columns() -> None:
+    spoken = ("Row: (2) Mast. Column: Dependent 3.", "Row: (4) Check if. Column: Dependent 1. (b) Old.")
+    stated = [_state(ix, text, key="", kind="text") for ix, text in enumerate(spoken)]
+    fields = build_fields(
+        stated, anchors=Anchors.create_empty(), faces={}, lines={}, document_id="sample", is_trusted=True
+    )
+    assert fields.select("column", "row", "label").rows() == [
+        ("2", "Dependent 3", "Mast"),
+        ("4b", "Dependent 1", "Check if Old"),
+    ]
 
 
 @pytest.mark.parametrize(

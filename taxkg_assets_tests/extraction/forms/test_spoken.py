@@ -56,6 +56,8 @@ from taxkg_assets.extraction.forms.spoken import Spoken, find_formula, join_lett
         ),
         ("Line 9. Open parentheses. (f). Close parentheses.", {"key": "9", "kind": "line", "column": "f"}),
         ("5. Amount. Line 3 of 15.", {"key": "5", "row": "3"}),
+        ("Box 5. Dues of the harbor. 2.", {"key": "5", "kind": "box", "row": "2", "label": "Dues of the harbor"}),
+        ("Other rafts (list). 3.", {"row": "3", "label": "Other rafts (list)"}),
         ("Line 9. a. Rafts. Dollars.", {"key": "9a", "kind": "line", "label": "Rafts"}),
         ("8. Other boats: a. Open parenthesis. Rafts. Close parenthesis.", {"key": "8a", "label": "Rafts"}),
         (

@@ -146,6 +146,29 @@ def test_a_label_that_ends_at_a_box_to_check_continues_in_the_next_row() -> None
     assert _headings(_frames(form))["line_5"] == words
 
 
+def test_a_label_cut_within_its_sentence_has_the_words_that_another_field_of_the_line_says() -> None:
+    form = _schedule()
+    form.put(50, 330, "5", "b")
+    form.put(75, 330, "Boats sold apart. Enter the day above")
+    form.put(75, 341, "and the buyer’s name here.")
+    form.add((330, 322, 340, 332), "5. Boats sold apart. Enter the day above.", kind="checkbox")
+    form.add((250, 333, 320, 344), "5. Enter the buyer's name here.")
+    assert _headings(_frames(form))["line_5"] == "Boats sold apart. Enter the day above and the buyer’s name here."
+
+
+def test_lines_of_captions_side_by_side_stay_together() -> None:
+    form = _schedule()
+    for x, lines in ((50, ("Name of the", "keeper")), (200, ("Number of", "the berth")), (350, ("Pier",))):
+        for row, text in enumerate(lines):
+            form.put(x, 380 + 11 * row, text)
+    texts = _frames(form)["sections"]["text"].to_list()
+    assert [text for text in texts if text.startswith(("Name of", "Number of", "Pier"))] == [
+        "Name of the keeper",
+        "Number of the berth",
+        "Pier",
+    ]
+
+
 def _totals(y: float, *, dx: float = 0.0) -> dict[str, str]:
     """Read the columns of a line of totals on a height, whose second amount does not name its column."""
     form = _schedule()

@@ -337,9 +337,21 @@ def test_a_face_says_what_it_is_and_for_which_reader_its_copy_is() -> None:
     }
 
 
+def test_pieces_of_a_faces_title_and_year_in_large_type_are_its_title() -> None:
+    booklet = Booklet().to(LEFT, 300).lines("1 Wages").to(LEFT, 330).lines("2 Tips")
+    booklet.to(LEFT, 368).set(("Form", "b"), size=7).to(80, 360).set(("Z-9", "b"), size=24)
+    booklet.to(240, 360).set(("Boats", "b"), size=14).to(240, 376).set(("at Sea", "b"), size=14)
+    booklet.to(400, 360).set(("2 0", ""), size=24).to(500, 370).set(("Sea 4", ""), size=8)
+    boxes = [FaceBox(1, f"box_{ix}", "", False, 40, y, 140, y + 20, (), 1.0) for ix, y in ((1, 295), (2, 325))]
+    identity = replace(identity_of("form", form="Z-9"), title="Form Z-9 (2031) — Boats at Sea")
+    blocks = find_blocks(booklet.source(), identity=identity, regions={}, face_boxes={1: boxes})
+    titles = {block.text for block in blocks if block.role == "DocTitle"}
+    assert titles == {"Form", "Z-9", "Boats", "at Sea", "2 0"}
+
+
 def test_labels_side_by_side_in_a_box_are_read_one_after_the_other() -> None:
     booklet = Booklet().to(LEFT, 104).set(("13", "b"), size=8)
-    for x, words in ((70, ("Hired", "sailor")), (110, ("Old age", "plan"))):
+    for x, words in ((110, ("Old age", "plan")), (70, ("Hired", "sailor"))):
         booklet.to(x, 100).set((words[0], ""), size=6).set((words[1], ""), size=6)
     booklet.to(LEFT, 200).lines("2 Tips")
     boxes = [FaceBox(1, "box_13", "", False, 40, 95, 200, 130, (), 1.0)]

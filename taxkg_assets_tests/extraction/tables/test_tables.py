@@ -73,6 +73,32 @@ def test_a_name_at_half_the_height_of_its_rows_names_them_all() -> None:
     assert {price: _lookup(cells, price) for price in expected} == expected
 
 
+def test_a_name_in_two_rows_of_three_names_all_three() -> None:
+    canvas = Canvas()
+    for x, text in zip((104, 254, 404), ("IF your boat is", "AND its crew is", "THEN"), strict=True):
+        canvas.text(x, 103, text, bold=True)
+    rows = [
+        ("A skiff", "small", "you owe no duty."),
+        ("A cutter that you do not", "at most two", "you owe the duty."),
+        ("sail at sea", "three or four", "you owe half."),
+        ("", "more than four", "you owe all."),
+    ]
+    for ix, row in enumerate(rows):
+        for x, text in zip((104, 254, 404), row, strict=True):
+            if text:
+                canvas.text(x, 119 + 16 * ix, text)
+    for x in (100, 250, 400, 500):
+        canvas.line(x, 100, x, 180)
+    for y in (100, 116, 132, 180):
+        canvas.line(100, y, 500, y)
+    for y in (148, 164):
+        canvas.line(250, y, 500, y)
+    cells = _cells(canvas)
+    name = "A cutter that you do not sail at sea"
+    assert _lookup(cells, "you owe half.")[0][0].startswith(name)
+    assert _lookup(cells, "more than four")[0][0] == name
+
+
 def test_a_name_at_half_height_names_rows_with_words_and_an_amount_each() -> None:
     canvas = Canvas()
     for x, text in zip((104, 254, 404), ("IF your boat is", "AND its crew is", "THEN the fee is"), strict=True):
@@ -242,6 +268,43 @@ def test_shaded_group_rows_head_the_rows_after_them() -> None:
     cells = _cells(canvas)
     assert _lookup(cells, "$99") == [("FAMILY OF 3: > Income", "20%")]
     assert _lookup(cells, "$62") == [("FAMILY OF 2: > Income", "10%")]
+
+
+def test_headings_in_smaller_type_stay_under_the_larger_one_above_them() -> None:
+    canvas = Canvas()
+    rows = [("Boats", 10), ("Of wood", 8), "100101", ("Of steel", 8), "100102", ("Rafts", 10), "100103", "100104"]
+    for i, row in enumerate(rows):
+        y = 100.0 + 16 * i
+        if isinstance(row, tuple):
+            canvas.text(104, y, row[0], bold=True, size=row[1])
+        else:
+            canvas.text(104, y, row)
+            canvas.text(204, y, f"Name of {row}")
+    canvas.grid([100, 200, 400], [96.0 + 16 * i for i in range(len(rows) + 1)])
+    cells = _cells(canvas)
+    paths = [_lookup(cells, f"Name of {code}")[0][0] for code in ("100101", "100102", "100103", "100104")]
+    assert paths == [
+        "Boats > Of wood > 100101",
+        "Boats > Of steel > 100102",
+        "Rafts > 100103",
+        "Rafts > 100104",
+    ]
+
+
+def test_rows_above_rows_that_begin_with_amounts_are_headers_though_they_count() -> None:
+    canvas = Canvas()
+    for x, text in ((104, "If the duty is"), (304, "And the boat has")):
+        canvas.text(x, 103, text, bold=True)
+    for x, text in ((304, "no mast"), (404, "1")):
+        canvas.text(x, 119, text)
+    for x, text in ((104, "At least"), (204, "But less than"), (304, "The fee is"), (404, "The fee is")):
+        canvas.text(x, 135, text)
+    for i in range(20):
+        for x, text in zip((104, 204, 304, 404), (1000 + 50 * i, 1050 + 50 * i, 7 + i, 30 + i), strict=True):
+            canvas.text(x, 151 + 16 * i, f"{text:,}")
+    canvas.grid([100, 200, 300, 400, 500], [100.0 + 16 * i for i in range(24)])
+    ((row, column),) = _lookup(_cells(canvas), "49")
+    assert (row, "1" in column, "At least" in column) == ("1,950 > 2,000", True, False)
 
 
 def test_a_wrapped_cell_is_one_cell_and_a_repeated_name_takes_the_next_column() -> None:
