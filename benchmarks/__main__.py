@@ -31,6 +31,7 @@ BENCHMARKS = (
     "continuations",
     "definitions",
     "destinations",
+    "exchanged",
     "exclusions",
     "extraction",
     "forum",

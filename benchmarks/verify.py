@@ -46,6 +46,8 @@ SPLITS = (
     "tenth_held_out",
     "eleventh_development",
     "eleventh_held_out",
+    "twelfth_development",
+    "twelfth_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

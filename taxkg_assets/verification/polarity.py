@@ -143,6 +143,27 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
     return same / total if total else 1.0
 
 
+def score_turned(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
+    """Return the weighted share of the words of a statement that a passage has only in clauses of the other polarity.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+
+    Returns:
+        The share of the words that the passage has, 0 to 1.
+    """
+    found = turned = 0.0
+    for clause in one.clauses:
+        for word in clause.words:
+            signs = {own.is_negative for own in other.clauses if match_word(word, own.words)}
+            weight = _weight_of(word, weights)
+            found += weight * bool(signs)
+            turned += weight * (signs == {not clause.is_negative})
+    return turned / found if found else 0.0
+
+
 def _without_concessions(text: Wording) -> Wording:
     """Return a text without concessions and reasons: `even if it is small` changes nothing in what the rest says."""
     rest = tuple(own for own in text.clauses if not own.is_concession)

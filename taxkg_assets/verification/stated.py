@@ -59,6 +59,7 @@ def compare_values(
     for value in claim.values:
         comparison.add(value)
     comparison.add_headers()
+    comparison.add_repeated()
     comparison.add_swapped()
     return comparison.matched, comparison.differences, comparison.unmatched
 
@@ -115,6 +116,14 @@ class _Comparison:
         """Count a number that heads the row or column of a cell, and that the claim lacks, as of another cell."""
         for number in find_unnamed(self.passage.headers, self.claim.text):
             self.unmatched.append(Value("count", number, "", "", "", number, 0, 0))
+
+    def add_repeated(self) -> None:
+        """Leave a value open that the claim states more often than the passage, which has another one of its kind."""
+        for value in dict.fromkeys(value for value, _ in self.matched):
+            mine = {own.start for own in self.claim.values if own.end and value.equals(own)}
+            there = {own.start for own in self.printed if value.equals(own)}
+            if value.kind != "form" and 0 < len(there) < len(mine) and self._find_rival(value):
+                self.unmatched.append(value)
 
     def add_swapped(self) -> None:
         """Find values that the passage or a heading pairs differently from the claim."""

@@ -24,4 +24,5 @@ def test_what_is_not_known_names_a_thing() -> None:
     assert is_noun("newspaper")
     assert is_noun("bilgewater")
     assert not is_noun("relies")
+    assert not is_noun("handed")  # `hand` is one
     assert not find_synonyms("bilgewater")

@@ -235,12 +235,36 @@ def test_values_are_read_however_they_are_printed(text: str, passage: str, verdi
     assert _verdict(text, passage_of(passage)) is verdict
 
 
-def test_a_rare_word_that_is_said_in_no_words_leaves_a_statement_unsupported() -> None:
+def test_a_thing_that_the_passage_does_not_name_leaves_a_statement_unsupported() -> None:
     claim, reader = claim_of("On Form 9999, the harbor fee is due."), PassageReader(LANGUAGE, FORMS)
     row = compare(claim, passage_of("The harbor fee is due."), reader=reader)
     [found] = add_similarity(claim, [row], reader=reader)
     assert decide([found]).verdict is Verdict.supported
-    assert decide([replace(found, unsaid=9.0)]).verdict is not Verdict.supported
+    assert decide([replace(found, strange=3.0)]).verdict is not Verdict.supported
+
+
+def test_a_value_that_is_stated_twice_is_printed_twice_where_another_one_is() -> None:
+    passage = passage_of("Pay the toll within 3 years of the sale or within 2 years of the voyage.")
+    reader = PassageReader(LANGUAGE, FORMS)
+    text = "On Form 9999, the toll is paid within 3 years of the sale or within {} years of the voyage."
+    assert compare(claim_of(text.format(2)), passage, reader=reader).agrees
+    assert not compare(claim_of(text.format(3)), passage, reader=reader).agrees
+    once = passage_of("Pay the toll within 3 years of the sale.")
+    assert compare(claim_of(text.format(3)), once, reader=reader).agrees
+
+
+def test_a_part_that_denies_another_number_of_things_supports_no_word_that_it_turns() -> None:
+    claim, reader = claim_of("On Form 9999, the harbor fee is due."), PassageReader(LANGUAGE, FORMS)
+    [found] = add_similarity(
+        claim, [compare(claim, passage_of("The harbor fee is due."), reader=reader)], reader=reader
+    )
+    assert found.denies_as_often
+    assert found.turned == 0.0
+    assert decide([replace(found, denies_as_often=False)]).verdict is Verdict.supported
+    assert decide([replace(found, denies_as_often=False, turned=0.2)]).verdict is not Verdict.supported
+    denied = compare(claim, passage_of("The harbor fee isn't due, but the toll is paid."), reader=reader)
+    assert denied.turned == 1.0
+    assert not add_similarity(claim, [denied], reader=reader)[0].denies_as_often
 
 
 def test_a_value_that_another_passage_states_is_not_contradicted() -> None:
