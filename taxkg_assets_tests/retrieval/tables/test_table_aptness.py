@@ -10,7 +10,7 @@ from taxkg_assets.retrieval.tables.table_aptness import rate_cell
 from taxkg_assets.retrieval.tables.table_boost import take_newest_edition
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
-from taxkg_assets.retrieval.tables.table_question import find_covered_months
+from taxkg_assets.retrieval.tables.table_question import find_covered_months, find_states
 
 
 def _list(title: str, header: list[str], rows: list[list[str]]) -> dict[str, Any]:
@@ -124,3 +124,14 @@ def test_periods_that_are_no_year_have_no_quarters() -> None:
 )
 def test_a_list_of_months_covers_them(header: str, months: set[str]) -> None:
     assert find_covered_months(header) == months
+
+
+def test_a_row_for_all_states_is_for_each_of_them() -> None:
+    assert {"georgia", "texas"} <= find_states("One of the 50 states or the District of Columbia")
+    assert find_states("Georgia or Texas") == {"georgia", "texas"}
+
+
+def test_a_question_for_a_day_prefers_the_day_that_something_is_due() -> None:
+    rows = [[period, day, due] for period, day, due in zip(LISTS, reversed(DAYS), DAYS, strict=True)]
+    table = _list("Harbor dues of first, second, third and fourth quarters", ["For", "Ending", "Due Date"], rows)
+    assert _rate("when do I pay harbor dues for the 3rd quarter", table).value == "Sept. 15"
