@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import inf
 
-from taxkg_assets.retrieval.answering.table_rows import find_captions, states_something
+from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, states_something
 from taxkg_assets.retrieval.index.lines import Line
 from taxkg_assets.retrieval.index.passage_context import PassageContext
 from taxkg_assets.rules.models.answers import load_answers
@@ -275,20 +275,50 @@ def fill_table(context: PassageContext, spot: Spot, *, rows: int) -> set[Spot]:
 def find_announced_table(context: PassageContext, spot: Spot) -> set[Spot]:
     """Return the rows of the table that a sentence announces, as in "The rates are shown next", or that it names.
 
+    A list after the sentence is what it announces, and a worksheet or an example states no rule.
+
     Args:
         context: Lines of adjacent rows of the index.
         spot: The sentence.
 
     Returns:
-        Its rows and notes, if it is the next table under the same heading; empty for a long table.
+        Its rows and notes, if it follows under the same heading, after one other paragraph at most; empty for a long
+        table, and for one whose first row is no header.
     """
     line = context.lines[spot[0]]
-    first = None if line.is_table else next((own for own in context.lines[spot[0] :] if own.is_table), None)
+    after = context.lines[spot[0] + 1 :]
+    first = None if line.is_table else next((below for below in after if below.is_table), None)
     if first is None or not _share_heading(context, line, first):
         return set()
-    lines, text = context.of_row[first.row], line.read_sentence(spot[1])
-    is_title = any(caption.startswith(text.rstrip(". ")) for caption in find_captions(lines))
-    if not (is_title or load_answers().announcements.matches(text)):
+    between = context.lines[spot[0] + 1 : first.place]
+    lines, text = context.of_row[first.row], line.read_sentence(spot[1]).rstrip(". ")
+    captions = find_captions(lines)
+    is_title = bool(text) and any(f"{caption} ".startswith(f"{text} ") for caption in captions)
+    if len(between) > 1 or any(below.is_item for below in between) or not (is_title or announces_table(text)):
         return set()
-    rows = [own.place for own in lines if states_something(lines, own)]
-    return {(place, 0) for place in rows} if len(rows) <= load_answers().tables.whole_rows else set()
+    rows = [row for row in lines if states_something(lines, row)]
+    headers = next((found for row in rows if (found := find_headers(lines, row))), ())
+    is_worked = any(
+        load_answers().worked_tables.matches(title) for title in (*captions, context.heading(first.row), text)
+    )
+    if is_worked or len(rows) > load_answers().tables.whole_rows or any(map(prints_value, headers)):
+        return set()
+    return {(row.place, 0) for row in rows}
+
+
+def announces_table(text: str) -> bool:
+    """Return whether a sentence says nothing without the table after it.
+
+    Args:
+        text: The sentence.
+    """
+    return load_answers().announcements.matches(text)
+
+
+def prints_value(header: str) -> bool:
+    """Return whether the header of a column is an amount, a date or a number: a row of values that heads no column.
+
+    Args:
+        header: Header of a column.
+    """
+    return any(map(str.isdigit, header))

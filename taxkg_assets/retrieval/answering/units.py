@@ -271,8 +271,9 @@ def _read_table_row(context: PassageContext, line: Line, *, before: Line | None)
     row = read_row(headers, line.text) if headers is not None else line.text
     captions = [caption for caption in captions if headers is None or caption not in headers]
     is_first = before is None or not before.is_table or before.row != line.row
-    named = before.text.rstrip(". ") if before is not None else ""
-    caption = captions[-1].removeprefix(named).strip() if captions and is_first else ""
+    named = before.text.rstrip(". ") if before is not None and not before.is_table else ""
+    caption = f"{captions[-1]} " if captions and is_first else ""
+    caption = caption.removeprefix(f"{named} ").strip()
     return " — ".join(part for part in (caption, row) if part)
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
@@ -64,13 +63,26 @@ class PlainTokenizer:
     """Tokenizer of a model's folder, called like that of the transformers library."""
 
     def __init__(self, folder: Path, pad_token: str) -> None:
-        self.path = str(folder / "tokenizer.json")
+        self._written = (folder / "tokenizer.json").read_text(encoding="utf8")
+        self._by_limit: dict[int | None, Tokenizer] = {}
         self.pad_token_id = self.backend_tokenizer.token_to_id(pad_token)
 
     @property
     def backend_tokenizer(self) -> Tokenizer:
         """Return the tokenizer itself, which neither truncates nor pads."""
-        return _open_tokenizer(self.path, None)
+        return self._open(None)
+
+    def _open(self, limit: int | None) -> Tokenizer:
+        """Return a tokenizer that cuts texts at a number of tokens; one for each number, as threads share it."""
+        if limit not in self._by_limit:
+            tokenizer = _parse_tokenizer(self._written)
+            tokenizer.no_padding()
+            if limit is None:
+                tokenizer.no_truncation()
+            else:
+                tokenizer.enable_truncation(limit)
+            self._by_limit[limit] = tokenizer
+        return self._by_limit[limit]
 
     def __call__(
         self,
@@ -96,7 +108,7 @@ class PlainTokenizer:
             `input_ids` and `attention_mask`.
         """
         assert pairs is None, "a sentence encoder reads single texts"
-        encodings = _open_tokenizer(self.path, max_length if truncation else None).encode_batch(list(texts))
+        encodings = self._open(max_length if truncation else None).encode_batch(list(texts))
         ids = [encoding.ids for encoding in encodings]
         mask = [[1] * len(row) for row in ids]
         if padding:
@@ -106,18 +118,6 @@ class PlainTokenizer:
         if return_tensors == "pt":
             return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
         return {"input_ids": ids, "attention_mask": mask}
-
-
-@cache
-def _open_tokenizer(path: str, limit: int | None) -> Tokenizer:
-    """Return a tokenizer that cuts texts at a number of tokens; one for each number, as threads share it."""
-    tokenizer = Tokenizer.from_file(path)
-    tokenizer.no_padding()
-    if limit is None:
-        tokenizer.no_truncation()
-    else:
-        tokenizer.enable_truncation(limit)
-    return tokenizer
 
 
 class _Linear(nn.Linear):
@@ -378,7 +378,7 @@ def read_bert(folder: Path) -> BertSentenceModel | None:
         limit, pad_token = _read_limits(folder)
         bert = _read_weights(folder, sizes)
         tokenizer = PlainTokenizer(folder, pad_token)
-    except (_OtherModelError, OSError, KeyError, TypeError, ValueError):
+    except (_OtherModelError, SafetensorError, OSError, AttributeError, KeyError, TypeError, ValueError):
         return None
     limit = min(limit, sizes.max_position_embeddings)
     made = [Transformer(bert), Pooling(pooling), Normalize()][:parts]
@@ -391,6 +391,13 @@ def read_bert(folder: Path) -> BertSentenceModel | None:
 
 class _OtherModelError(Exception):
     """A model has something that is not supported here."""
+
+
+def _parse_tokenizer(written: str) -> Tokenizer:
+    try:
+        return Tokenizer.from_str(written)
+    except Exception as error:  # the library raises no narrower one
+        raise _OtherModelError from error
 
 
 def _read(path: Path) -> Any:
@@ -433,7 +440,9 @@ def _read_weights(folder: Path, sizes: BertSizes) -> Bert:
     bert = Bert(sizes, str(folder))
     with safe_open(folder / WEIGHTS, "pt") as file:
         names = [name for name in file.keys() if not name.startswith(_UNUSED)]  # noqa: SIM118 - no mapping
-        found = {name: file.get_tensor(name).float() for name in names}
+        found = {name: file.get_tensor(name) for name in names}
+    if any(weight.dtype != torch.float32 for weight in found.values()):  # the other reader keeps their precision
+        raise _OtherModelError
     wanted = {name: weight.shape for name, weight in bert.named_parameters()}
     if wanted != {name: weight.shape for name, weight in found.items()}:
         raise _OtherModelError

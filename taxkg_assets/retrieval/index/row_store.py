@@ -55,14 +55,23 @@ class StoredVectors:
 
     def __init__(self, path: Path) -> None:
         matrix = np.load(path, mmap_mode="r")
-        self._type, self._width, self._begin = matrix.dtype, matrix.shape[1], matrix.offset
+        self._type, self._begin = matrix.dtype, matrix.offset
+        self._height, self._width = matrix.shape
         self._file = os.open(path, os.O_RDONLY)
         weakref.finalize(self, os.close, self._file)
 
     def __getitem__(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vectors:
-        """Return the rows of these numbers."""
+        """Return the rows of these numbers.
+
+        Raises:
+            IndexError: A number is negative or past the last row.
+        """
         file, begin, size = self._file, self._begin, self._width * self._type.itemsize
         wanted = np.asarray(rows, dtype=np.int64).tolist()
+        if wanted and not 0 <= min(wanted) <= max(wanted) < self._height:
+            raise IndexError(
+                f"vectors have rows 0 to {self._height - 1}; {min(wanted)} to {max(wanted)} were requested"
+            )
         read = bytearray().join([os.pread(file, size, begin + size * row) for row in wanted])
         vectors: Vectors = np.frombuffer(read, dtype=self._type).reshape(len(wanted), self._width)
         return vectors

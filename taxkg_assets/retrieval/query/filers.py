@@ -10,6 +10,7 @@ from taxkg_assets.rules.models.filers import load_filers
 LEVELS = 2
 """Innermost headings that name the filers of a section; those above name the filers of a chapter."""
 
+_EXCLUSION = re.compile(r"(?i)\b(?:other than|except|not|no)\b")
 _JOINTS = re.compile(r"\b(?:and|or)\b|[,;/]")
 
 
@@ -30,7 +31,7 @@ def find_filers(question: str) -> tuple[str, ...]:
 def find_heading_filers(heading_path: str) -> frozenset[str]:
     """Return the kinds of filers that the innermost headings are for; none for sections for everyone.
 
-    A heading that joins filers with anything else, such as "Accounts and Trusts", is for everyone.
+    A heading that excludes filers or joins them with anything else, such as "Accounts and Trusts", is for everyone.
 
     Args:
         heading_path: Headings from the title down, joined by " > "; the title is not read.
@@ -42,7 +43,7 @@ def find_heading_filers(heading_path: str) -> frozenset[str]:
 def _find_filers_of_heading(heading: str) -> frozenset[str]:
     """Return the kinds of filers in a heading if each of its joined parts names one."""
     rules = load_filers().headings.find_usable(heading)
-    if not rules:
+    if not rules or _EXCLUSION.search(heading):
         return frozenset()
     parts = [part for part in _JOINTS.split(heading) if part.strip()]
     named = [frozenset(rule.id for rule in rules if rule.pattern.search(part)) for part in parts]

@@ -55,7 +55,7 @@ def compute_features(
         "number": _score_contained(numbers, signals.contained),
         "section_vector": signals.by_section,
         "token_match": signals.by_token * float(not route.keys),
-        "special_case": _score_each(signals.headings, lambda own: _score_special_case(own, route)),
+        "special_case": _score_special_cases(signals, route, facts=facts),
         "example": facts.is_example[signals.rows],
         "section": _share_of_group(signals.fused, facts.anchor_number[signals.rows]),
         "document": _share_of_group(signals.fused, signals.document_number),
@@ -108,11 +108,14 @@ def _heading_terms(heading_path: str) -> frozenset[str]:
     return frozenset[str]().union(*(find_distinct_terms(heading) for heading in headings[1:] or headings))
 
 
-def _score_special_case(heading_path: str, route: Route) -> float:
-    """Return 1 if a heading is for filers that the question does not name, else 0."""
-    if route.unknown_forms:
-        return 0.0
-    return float(not find_heading_filers(heading_path) <= frozenset(route.filers))
+def _score_special_cases(signals: Signals, route: Route, *, facts: PassageFacts) -> Floats:
+    """Return 1 for rows under a heading for filers that the question names neither in words nor by form or key."""
+    if route.unknown_forms or route.keys:
+        return np.zeros(len(signals.rows))
+    known = frozenset(route.filers)
+    special = _score_each(signals.headings, lambda heading: float(not find_heading_filers(heading) <= known))
+    is_of_form = score_forms(facts.forms, route)[facts.form_number[signals.rows]] > 0
+    return special * ~is_of_form
 
 
 def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict[str, Floats]:

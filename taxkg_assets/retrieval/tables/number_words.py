@@ -10,7 +10,10 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)"
 _QUARTER = re.compile(r"(?i)\bq([1-4])\b")
 _NUMBERED = re.compile(r"(?i)\b(\d{1,2})(?:st|nd|rd|th)(?=\s+(?:quarter|installment|payment|period)s?\b)")
-_THREE_MONTHS = re.compile(r"(?i)\b(first|last) (?:3|three) months\b(?! of (?!the year))")
+_FIRST_MONTHS = re.compile(
+    r"(?i)\bfirst (?:3|three) months(?= of (?:the year|\d{4})\b)|(?<=for the )first (?:3|three) months\b(?! of)"
+)
+_LAST_MONTHS = re.compile(r"(?i)\blast (?:3|three) months(?= of (?:the year|\d{4})\b)")
 _SEPARATOR = re.compile(r"[\s-]+")
 
 
@@ -25,7 +28,7 @@ def spell_ordinals(text: str) -> str:
     """
     names = {str(value): name for name, value in load_table_lookup().ordinals.items()}
     text = _QUARTER.sub(r"\1th quarter", text)
-    text = _THREE_MONTHS.sub(lambda match: f"{'fourth' if match[1].lower() == 'last' else match[1]} quarter", text)
+    text = _LAST_MONTHS.sub("fourth quarter", _FIRST_MONTHS.sub("first quarter", text))
     return _NUMBERED.sub(lambda match: names.get(match[1], match[0]), text)
 
 

@@ -40,7 +40,6 @@ _MONTH_LIST = re.compile(
     rf"(?i)(?:\d\.\s*)?(?:{_MONTH})(?:(?:,\s*|\s+)(?:and\s+)?(?:{_MONTH}))+"
     rf"|(?:{_MONTH})(?:\s*[-–—]\s*(?:{_MONTH})){{2,}}"
 )
-_EVERY_STATE = re.compile(r"\b(?:50|fifty) states\b")
 _DAY = re.compile(rf"(?i)(?:{_MONTH})\s+\d{{1,2}}\b")
 _MONTH_RANGE = re.compile(
     rf"(?i)\b(?P<first>{_MONTH})(?:\s+\d{{1,2}}(?:st|nd|rd|th)?(?:\s\d)?)?(?:,?\s+\d{{4}})?,?\s*"
@@ -198,7 +197,7 @@ def is_for_other_status(row: str, question: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def find_states(text: str) -> frozenset[str]:
-    """Find the states whose full names are in a text; all of them where it says "50 states".
+    """Find the states whose full names are in a text.
 
     Args:
         text: Question or header.
@@ -207,8 +206,6 @@ def find_states(text: str) -> frozenset[str]:
         Ids of the rules of `router.places`.
     """
     small = text.lower()
-    if _EVERY_STATE.search(small):
-        return frozenset(rule.id for rule in load_router().places)
     rules = (rule for rule in load_router().places if rule.may_match(small))
     return frozenset(rule.id for rule in rules if rule.pattern.search(text))
 

@@ -150,6 +150,7 @@ class Answers(Family):
     examples: RuleList[Rule]
     unasked: RuleList[HeadingRule]
     announcements: RuleList[Rule]
+    worked_tables: RuleList[Rule]
     pointers: RuleList[Rule]
 
 

@@ -143,3 +143,19 @@ def test_a_table_of_another_heading_or_a_long_one_is_not_announced() -> None:
     rows = [*TOLLS, *(f"Boat {number}| ${number}" for number in range(20))]
     long = make_facts(("Tolls", [text]), ("Tolls", rows), levels=["paragraph", "table"])
     assert quote(long, "The tolls").lines == [text]
+
+
+@pytest.mark.parametrize(
+    ("lines", "table"),
+    [
+        (["• Boats of guests."], TOLLS),
+        (["Guests pay at the gate.", "Members pay in May of the year."], TOLLS),
+        ([], ["Worksheet for tolls", *TOLLS[1:]]),
+        ([], ["Tolls", "1st quarter| $4", "2nd quarter| $6", "3rd quarter| $8"]),
+    ],
+)
+def test_what_a_sentence_does_not_announce_is_left_out(lines: list[str], table: list[str]) -> None:
+    """A list or two paragraphs lie between, somebody has to fill it in, or it has no header."""
+    text = "The tolls of each boat are shown next."
+    facts = make_facts(("Tolls", [text, *lines]), ("Tolls", table), levels=["paragraph", "table"])
+    assert not any("Toll:" in line or "$" in line for line in quote(facts, "The tolls").lines)

@@ -96,6 +96,48 @@ def test_a_model_of_another_kind_is_left_to_the_library(
     assert read_bert(tmp_path / "absent") is None
 
 
+@pytest.mark.parametrize("file", ["tokenizer.json", "model.safetensors", "sentence_bert_config.json"])
+@pytest.mark.parametrize("content", [None, b"", b"[]"])
+def test_a_folder_with_a_missing_or_damaged_file_is_left_to_the_library(
+    tiny: Path, tmp_path: Path, file: str, content: bytes | None
+) -> None:
+    from taxkg_assets.retrieval.encoding.bert import read_bert
+
+    folder = Path(shutil.copytree(tiny, tmp_path / "model"))
+    if content is None:
+        (folder / file).unlink()
+    else:
+        (folder / file).write_bytes(content)
+    assert read_bert(folder) is None
+
+
+def test_weights_in_half_precision_are_left_to_the_library(tiny: Path, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    from taxkg_assets.retrieval.encoding.bert import read_bert
+
+    folder = Path(shutil.copytree(tiny, tmp_path / "model"))
+    path = folder / "model.safetensors"
+    save_file({name: weight.half() for name, weight in load_file(path).items()}, path)
+    assert read_bert(folder) is None
+
+
+def test_a_replaced_vocabulary_is_read_anew(tiny: Path, tmp_path: Path) -> None:
+    from taxkg_assets.retrieval.encoding.bert import read_bert
+
+    folder = Path(shutil.copytree(tiny, tmp_path / "model"))
+    path, models = folder / "tokenizer.json", []
+    for _ in range(2):
+        models.append(read_bert(folder))
+        written = json.loads(path.read_text(encoding="utf8"))
+        first, second, *_rest = [word for word in written["model"]["vocab"] if word.isalpha()]
+        vocabulary = written["model"]["vocab"]
+        vocabulary[first], vocabulary[second] = vocabulary[second], vocabulary[first]
+        path.write_text(json.dumps(written), encoding="utf8")
+    before, after = (model.tokenizer([first])["input_ids"] for model in models if model is not None)
+    assert before != after
+
+
 def test_to_encode_and_to_export_loads_no_library_for_training(tmp_path: Path) -> None:
     program = f"""
 import sys

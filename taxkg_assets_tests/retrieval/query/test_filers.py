@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from taxkg_assets.retrieval.query.filers import find_filers, find_heading_filers
-from taxkg_assets.retrieval.query.router import Route
-from taxkg_assets.retrieval.ranking.rerank import _score_special_case
 
 
 @pytest.mark.parametrize(
@@ -23,6 +19,8 @@ from taxkg_assets.retrieval.ranking.rerank import _score_special_case
         ("Booklet > Social security or RRTA tax", set()),
         ("Guide for Farmers > Dues", set()),
         ("Booklet > Real estate", set()),
+        ("Booklet > Boaters other than farmers", set()),
+        ("Booklet > Trust fund penalty", set()),
         ("Booklet", set()),
     ],
 )
@@ -42,17 +40,3 @@ def test_a_section_is_for_those_that_its_heading_alone_names(path: str, kinds: s
 )
 def test_a_question_names_its_filers(question: str, kinds: tuple[str, ...]) -> None:
     assert find_filers(question) == kinds
-
-
-@pytest.mark.parametrize(
-    ("route", "score"),
-    [
-        ({}, 1.0),
-        ({"filers": ("farmer",)}, 0.0),
-        ({"filers": ("estate",)}, 1.0),
-        ({"unknown_forms": ("943",)}, 0.0),
-    ],
-)
-def test_a_section_for_others_is_a_special_case(route: dict[str, Any], score: float) -> None:
-    assert _score_special_case("Booklet > Farmers", Route(**route)) == score
-    assert _score_special_case("Booklet > Dues", Route(**route)) == 0.0

@@ -210,3 +210,19 @@ def test_a_document_belongs_to_the_place_it_names(searcher: Searcher) -> None:
     places = dict(zip([row["document_id"] for row in searcher.facts.documents], searcher.facts.places, strict=True))
     assert places["town-code"] == "new_york_city"
     assert places["f2077zed--2031"] == ""
+
+
+@pytest.mark.parametrize(
+    ("route", "score"),
+    [
+        (Route(), 1.0),
+        (Route(filers=("farmer",)), 0.0),
+        (Route(filers=("estate",)), 1.0),
+        (Route(unknown_forms=("943",)), 0.0),
+        (Route(keys=("line_2",)), 0.0),
+        (Route(forms=("2077-ZED",)), 0.0),
+    ],
+)
+def test_a_section_for_other_filers_is_a_special_case(route: Route, score: float) -> None:
+    assert _features({"heading_path": "Booklet > Farmers"}, route)["special_case"] == score
+    assert _features({"heading_path": "Booklet > Dues"}, route)["special_case"] == 0.0

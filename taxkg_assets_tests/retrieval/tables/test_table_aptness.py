@@ -10,7 +10,7 @@ from taxkg_assets.retrieval.tables.table_aptness import rate_cell
 from taxkg_assets.retrieval.tables.table_boost import take_newest_edition
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
-from taxkg_assets.retrieval.tables.table_question import find_covered_months, find_states
+from taxkg_assets.retrieval.tables.table_question import asks_for_date, find_covered_months, is_date
 
 
 def _list(title: str, header: list[str], rows: list[list[str]]) -> dict[str, Any]:
@@ -126,12 +126,26 @@ def test_a_list_of_months_covers_them(header: str, months: set[str]) -> None:
     assert find_covered_months(header) == months
 
 
-def test_a_row_for_all_states_is_for_each_of_them() -> None:
-    assert {"georgia", "texas"} <= find_states("One of the 50 states or the District of Columbia")
-    assert find_states("Georgia or Texas") == {"georgia", "texas"}
-
-
 def test_a_question_for_a_day_prefers_the_day_that_something_is_due() -> None:
     rows = [[period, day, due] for period, day, due in zip(LISTS, reversed(DAYS), DAYS, strict=True)]
     table = _list("Harbor dues of first, second, third and fourth quarters", ["For", "Ending", "Due Date"], rows)
     assert _rate("when do I pay harbor dues for the 3rd quarter", table).value == "Sept. 15"
+
+
+@pytest.mark.parametrize(
+    ("question", "is_day"),
+    [
+        ("when are dues due", True),
+        ("deadline for dues", True),
+        ("how much are dues when I pay late", False),
+        ("dues due on 20 feet", False),
+    ],
+)
+def test_a_question_asks_for_a_day(question: str, is_day: bool) -> None:
+    assert asks_for_date(question) is is_day
+
+
+def test_a_cell_is_a_day_if_it_begins_with_one() -> None:
+    assert is_date("Jan. 15, next year 2")
+    assert not is_date("May be paid later")
+    assert not is_date("15 boats")
