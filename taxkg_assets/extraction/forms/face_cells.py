@@ -114,7 +114,7 @@ def _rows_of(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _are_captions(sides: Sequence[Sequence[Line]]) -> bool:
-    """Decide whether words side by side are captions: each begins anew, and their next rows go on in lower case.
+    """Decide whether words side by side are captions: no side begins in lower case, but a next row does.
 
     Otherwise the rows are entries of a list, or lines of a paragraph with a gap.
     """

@@ -15,13 +15,9 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.extraction.forms.box_order import sort_by_rows
 from taxkg_assets.extraction.forms.margin_labels import limits
-from taxkg_assets.extraction.forms.option_labels import (
-    find_added_words,
-    find_distinct_labels,
-    find_option_labels,
-    join_sentence,
-)
+from taxkg_assets.extraction.forms.option_labels import add_words, find_distinct_labels, find_option_labels
 from taxkg_assets.extraction.forms.spoken import find_formula
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line
@@ -68,22 +64,11 @@ def build_fields(
     _split_labels(rows, [one.spoken.label for one in stated], print_, lines)
     _complete_columns(rows)
     if not stated:
-        rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(_by_rows(boxes))]
+        rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(sort_by_rows(boxes))]
     for row in rows:
         row["document_id"] = document_id
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Fields)).sort("document_id", "page", "field_ix")
     return schemas.validated(frame, schemas.Fields)
-
-
-def _by_rows(boxes: Sequence[FaceBox]) -> list[FaceBox]:
-    """Order boxes by rows, those that begin at about one height from left to right."""
-    rows: list[list[FaceBox]] = []
-    for box in sorted(boxes, key=lambda box: box.y0):
-        if rows and box.y0 - rows[-1][0].y0 < _SAME_EDGE_PT:
-            rows[-1].append(box)
-        else:
-            rows.append([box])
-    return [box for row in rows for box in sorted(row, key=lambda box: box.x0)]
 
 
 def _split_labels(
@@ -109,7 +94,7 @@ def _split_labels(
         if not key.startswith("box_") or column:
             if not column and len({spoken[ix] for ix in of_label} - {""}) > 1:
                 for ix in (ix for ix in of_label if rows[ix]["kind"] != "checkbox"):
-                    rows[ix]["label"] = join_sentence(label, find_added_words(label, spoken[ix]))
+                    rows[ix]["label"] = add_words(label, spoken[ix])
             indices = [ix for ix in of_label if rows[ix]["kind"] == "checkbox"]
         if len(indices) < 2:
             continue

@@ -48,17 +48,23 @@ def find_distinct_labels(spoken: Sequence[str]) -> list[str]:
     return list(spoken) if is_distinct else []
 
 
-def find_added_words(label: str, said: str) -> str:
-    """Find the last sentence of what a field says that its line's label does not print.
+def add_words(label: str, said: str) -> str:
+    """Append the last sentence of what a field says that its line's label does not print to the label.
 
     Args:
         label: The printed label of the line.
         said: The words that the field is spoken with.
 
     Returns:
-        The sentence; empty if the label has most words of each, or they are fewer than two, or one names a column by
-        its letter.
+        The label alone if it has most words of each sentence, or they are fewer than two, or one names a column by its
+        letter.
     """
+    added = _find_added_words(label, said)
+    period = "" if not added or label.endswith((".", ":", "?", ";")) else "."
+    return f"{label}{period} {added}".strip()
+
+
+def _find_added_words(label: str, said: str) -> str:
     known = {_singular(word) for word in _WORD.findall(label)}
     column = load_form_lines().column_numbers.column_number.pattern
     added = ""
@@ -72,17 +78,6 @@ def find_added_words(label: str, said: str) -> str:
         elif len(words) > 1:
             added = sentence.strip(" .")
     return added
-
-
-def join_sentence(label: str, added: str) -> str:
-    """Append a sentence to a label.
-
-    Args:
-        label: The label; its last sentence need not end with a period.
-        added: The sentence; empty for none.
-    """
-    period = "" if not added or label.endswith((".", ":", "?", ";")) else "."
-    return f"{label}{period} {added}".strip()
 
 
 def _singular(word: str) -> str:

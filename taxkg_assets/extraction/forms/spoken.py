@@ -69,6 +69,9 @@ def find_entries(texts: Sequence[str]) -> set[str]:
 
     Args:
         texts: Spoken texts of the fields of one page.
+
+    Returns:
+        Those of the texts that end so.
     """
     numbers: dict[str, dict[str, int]] = defaultdict(dict)
     for text in texts:

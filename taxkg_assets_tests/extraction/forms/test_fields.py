@@ -11,7 +11,7 @@ import pytest
 from taxkg_assets.extraction.authored.form_fields import FormField
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.extraction.forms.fields import build_fields
-from taxkg_assets.extraction.forms.option_labels import find_added_words, find_option_labels
+from taxkg_assets.extraction.forms.option_labels import add_words, find_option_labels
 from taxkg_assets.extraction.forms.spoken import read_spoken
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.regions import FaceBox
@@ -155,7 +155,8 @@ def test_amounts_of_one_line_have_the_words_that_it_prints_elsewhere() -> None:
 
 def test_words_after_the_letter_of_a_column_and_words_of_the_label_add_nothing_to_it() -> None:
     said = ("Entry 1. E. Cost of the boat", "Entry 1.Repairs, if any. G. Cost of repairs", "Sum; list codes (or code)")
-    assert [find_added_words("Sum; list code(s)", words) for words in said] == ["", "", ""]
+    label = "Sum; list code(s)"
+    assert [add_words(label, words) for words in said] == [label] * 3
 
 
 @pytest.mark.parametrize(
