@@ -12,7 +12,10 @@ from itertools import pairwise
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.layout.columns import Column, Item, find_columns
 from taxkg_assets.extraction.layout.paragraphs import thresholds
+from taxkg_assets.extraction.layout.regions import FaceBox
 
+# Boxes of one row begin at heights nearer than this.
+_SAME_HEIGHT_PT = 1.0
 _COUNTED = re.compile(r"box_(\d+)([a-z]*)")
 
 
@@ -94,3 +97,21 @@ def _column_of(item: Item, starts: Sequence[float]) -> int:
 
 def _middle(item: Item) -> float:
     return (item.y0 + item.y1) / 2
+
+
+def sort_by_rows(boxes: Sequence[FaceBox]) -> list[FaceBox]:
+    """Order boxes by rows, those that begin at about one height from left to right.
+
+    Args:
+        boxes: Boxes of one page.
+
+    Returns:
+        The same boxes in their new order.
+    """
+    rows: list[list[FaceBox]] = []
+    for box in sorted(boxes, key=lambda box: box.y0):
+        if rows and box.y0 - rows[-1][0].y0 < _SAME_HEIGHT_PT:
+            rows[-1].append(box)
+        else:
+            rows.append([box])
+    return [box for row in rows for box in sorted(row, key=lambda box: box.x0)]

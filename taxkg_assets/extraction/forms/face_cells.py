@@ -5,7 +5,6 @@ The words of one cell belong together, however the boxes next to it divide the p
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from taxkg_assets.extraction.forms.margin_labels import label_key
@@ -94,7 +93,8 @@ def _by_caption(lines: list[Line]) -> list[Line]:
     reach = ordered[0].x1
     for ix, line in enumerate(ordered):
         is_gap = line.x0 - reach > _GAP_SIZES * line.size
-        if is_gap and all(_count_rows(side) > 1 for side in (ordered[:ix], ordered[ix:])):
+        sides = (ordered[:ix], ordered[ix:])
+        if is_gap and all(len(_rows_of(side)) > 1 for side in sides) and _are_captions(sides):
             right = {id(other) for other in ordered[ix:]}
             left = [other for other in lines if id(other) not in right]
             return left + _by_caption([other for other in lines if id(other) in right])
@@ -102,8 +102,25 @@ def _by_caption(lines: list[Line]) -> list[Line]:
     return lines
 
 
-def _count_rows(lines: Sequence[Line]) -> int:
-    return len({round(line.base / _ROW_PT) for line in lines})
+def _rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+    """Divide lines into rows from the top, each from left to right."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.base):
+        if rows and line.base - rows[-1][0].base < _ROW_PT:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.x0) for row in rows]
+
+
+def _are_captions(sides: Sequence[Sequence[Line]]) -> bool:
+    """Decide whether words side by side are captions: no side begins in lower case, but a next row does.
+
+    Otherwise the rows are entries of a list, or lines of a paragraph with a gap.
+    """
+    begins = [min(side, key=lambda line: line.base).text[:1] for side in sides]
+    rows = _rows_of([line for side in sides for line in side if any(map(str.isalpha, line.text))])
+    return not any(map(str.islower, begins)) and any(row[0].text[:1].islower() for row in rows[1:])
 
 
 def _is_next(page: Page, line: Line, caption: Sequence[Line]) -> bool:
@@ -148,7 +165,7 @@ def order_cell(lines: Sequence[Line]) -> list[Line]:
     """Order the lines of a box row by row.
 
     If two or more rows have labels side by side, label by label from the left; if other words are over several of
-    them, the stored order is used, starting with the leftmost, then topmost line.
+    them, or they are no captions, the stored order is used, starting with the leftmost, then topmost line.
 
     Args:
         lines: Lines of the box, as stored.
@@ -156,8 +173,8 @@ def order_cell(lines: Sequence[Line]) -> list[Line]:
     Returns:
         The same lines in reading order.
     """
-    rows = Counter(round(line.base / _ROW_PT) for line in lines if any(map(str.isalpha, line.text)))
-    if sum(count > 1 for count in rows.values()) < 2:
+    rows = _rows_of([line for line in lines if any(map(str.isalpha, line.text))])
+    if sum(len(row) > 1 for row in rows) < 2:
         return merge_lines(list(lines))
     labels: list[list[Line]] = []
     reach = 0.0
@@ -167,7 +184,7 @@ def order_cell(lines: Sequence[Line]) -> list[Line]:
         else:
             labels.append([line])
         reach = max(reach, line.x1)
-    if all(_count_rows(label) == len(label) for label in labels):
+    if all(len(_rows_of(label)) == len(label) for label in labels) and _are_captions(labels):
         return [line for label in labels for line in sorted(label, key=lambda line: line.base)]
     first = min(lines, key=lambda line: (round(line.x0), line.base))
     return sorted(lines, key=lambda line: (line is not first, line.spans[0].span_ix))

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Protocol
 
 import dataframely as dy
@@ -239,7 +241,7 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
     noise = load_faces().noise
     key = cell.key.span
     others = [other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0]
-    captions: list[list[Span]] = []
+    spans: list[Span] = []
     for span in _find_inside(cell, page.spans):
         if span is key or span in others or span.y1 < key.y0 + 2 or not span.text.strip():
             continue
@@ -248,19 +250,32 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
             continue
         if any(_counts_for(other, span, key) for other in others):
             continue
-        caption = next((caption for caption in reversed(captions) if _continues(caption, span)), None)
-        if caption is None:
-            captions.append([span])
-        else:
-            caption.append(span)
+        spans.append(span)
     text = cell.key.rest
     last = key
-    for span in (span for caption in _in_rows(captions) for span in caption):
+    for span in _order_captions(spans):
         is_split_word = abs(span.y0 - last.y0) < 2 and -2 < span.x0 - last.x1 < 0.5 and last is not key
         text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
         last = span
     text = load_faces().tails.leader_after_label.pattern.sub("", f"{text} ")
     return " ".join(text.split())
+
+
+def _order_captions(spans: Sequence[Span]) -> list[Span]:
+    """Order the words of a label caption by caption; those of one sentence with gaps stay as they are stored."""
+    captions: list[list[Span]] = []
+    for span in spans:
+        caption = next((caption for caption in reversed(captions) if _continues(caption, span)), None)
+        if caption is None:
+            captions.append([span])
+        else:
+            caption.append(span)
+    ordered = _in_rows(captions)
+    if any(caption[0].text[:1].islower() for caption in ordered[1:]) or any(
+        _overlap(a, b) for a, b in pairwise(ordered)
+    ):
+        return list(spans)
+    return [span for caption in ordered for span in caption]
 
 
 def _continues(caption: Sequence[Span], span: Span) -> bool:
@@ -272,6 +287,15 @@ def _continues(caption: Sequence[Span], span: Span) -> bool:
     is_below = -size / 2 < span.y0 - last.y1 < size
     x0, x1 = min(one.x0 for one in caption), max(one.x1 for one in caption)
     return is_below and span.x0 < x1 and span.x1 > x0
+
+
+def _overlap(caption: Sequence[Span], other: Sequence[Span]) -> bool:
+    """Decide whether two captions share a height and words above each other: the gap between them ends in a row."""
+    return all(
+        min(max(high(span) for span in caption), max(high(span) for span in other))
+        > max(min(low(span) for span in caption), min(low(span) for span in other))
+        for low, high in ((attrgetter("x0"), attrgetter("x1")), (attrgetter("y0"), attrgetter("y1")))
+    )
 
 
 def _in_rows(captions: Sequence[list[Span]]) -> list[list[Span]]:

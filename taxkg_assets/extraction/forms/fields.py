@@ -15,8 +15,9 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.extraction.forms.box_order import sort_by_rows
 from taxkg_assets.extraction.forms.margin_labels import limits
-from taxkg_assets.extraction.forms.option_labels import find_added_words, find_distinct_labels, find_option_labels
+from taxkg_assets.extraction.forms.option_labels import add_words, find_distinct_labels, find_option_labels
 from taxkg_assets.extraction.forms.spoken import find_formula
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line
@@ -63,11 +64,7 @@ def build_fields(
     _split_labels(rows, [one.spoken.label for one in stated], print_, lines)
     _complete_columns(rows)
     if not stated:
-        rows = [
-            _row_of_box(box, ix)
-            for boxes in faces.values()
-            for ix, box in enumerate(sorted(boxes, key=lambda box: (round(box.y0), box.x0)))
-        ]
+        rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(sort_by_rows(boxes))]
     for row in rows:
         row["document_id"] = document_id
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Fields)).sort("document_id", "page", "field_ix")
@@ -83,8 +80,8 @@ def _split_labels(
     """Assign to each of several fields of a box, or check boxes of a line, the part of the label that it states.
 
     Check boxes that answer a question keep the question and add their answer; those of one column keep what heads
-    all of them and add what is printed over each; options keep the words before them. Other fields of a line have the
-    words that it does not print with its number.
+    all of them and add what is printed over each; options keep the words before them. Other fields of a line keep
+    its label and add the words that it does not print with its number.
     """
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
@@ -97,7 +94,7 @@ def _split_labels(
         if not key.startswith("box_") or column:
             if not column and len({spoken[ix] for ix in of_label} - {""}) > 1:
                 for ix in (ix for ix in of_label if rows[ix]["kind"] != "checkbox"):
-                    rows[ix]["label"] = find_added_words(label, spoken[ix]) or label
+                    rows[ix]["label"] = add_words(label, spoken[ix])
             indices = [ix for ix in of_label if rows[ix]["kind"] == "checkbox"]
         if len(indices) < 2:
             continue

@@ -13,6 +13,7 @@ from taxkg_assets.rules.models.form_lines import load_form_lines
 from taxkg_assets.rules.models.spoken import load_spoken
 
 _WORD = re.compile(r"\w+")
+_LONE_LETTER = re.compile(r"(?:^|\.)[A-Z]$")
 _SIGN = re.compile(r"\s*(?:\(\w{1,4}\)|\b\w)?\.?\s*$")
 # Of the words of a sentence that adds to a label, less than this share is in the label.
 _KNOWN_FRAC = 0.5
@@ -33,8 +34,8 @@ def find_option_labels(label: str, spoken: Sequence[str]) -> list[str]:
     named = [option for option in options if option]
     if len(named) < 2 or len(set(named)) < len(named):
         return []
-    stem = _find_stem(label, named[0])
-    return [_join(stem, option) if option else stem for option in options]
+    stem = _find_stem(label, named)
+    return [_join(stem, option) if option else stem or label for option in options]
 
 
 def find_distinct_labels(spoken: Sequence[str]) -> list[str]:
@@ -47,22 +48,29 @@ def find_distinct_labels(spoken: Sequence[str]) -> list[str]:
     return list(spoken) if is_distinct else []
 
 
-def find_added_words(label: str, said: str) -> str:
-    """Find the last sentence of what a field says that its line's label does not print.
+def add_words(label: str, said: str) -> str:
+    """Append the last sentence of what a field says that its line's label does not print to the label.
 
     Args:
         label: The printed label of the line.
         said: The words that the field is spoken with.
 
     Returns:
-        The sentence; empty if the label has most words of each, or they are fewer than two, or one names a column.
+        The label alone if it has most words of each sentence, or they are fewer than two, or one names a column by its
+        letter.
     """
-    known = {word.casefold() for word in _WORD.findall(label)}
+    added = _find_added_words(label, said)
+    period = "" if not added or label.endswith((".", ":", "?", ";")) else "."
+    return f"{label}{period} {added}".strip()
+
+
+def _find_added_words(label: str, said: str) -> str:
+    known = {_singular(word) for word in _WORD.findall(label)}
     column = load_form_lines().column_numbers.column_number.pattern
     added = ""
     for sentence in said.split(". "):
-        words = [word.casefold() for word in _WORD.findall(sentence)]
-        if column.match(sentence) is not None:
+        words = [_singular(word) for word in _WORD.findall(sentence)]
+        if column.match(sentence) is not None or _LONE_LETTER.search(sentence) is not None:
             return ""
         if sum(word in known for word in words) >= _KNOWN_FRAC * len(words):
             # What is said before the words of the line is a note next to it.
@@ -72,12 +80,17 @@ def find_added_words(label: str, said: str) -> str:
     return added
 
 
-def _find_stem(label: str, option: str) -> str:
+def _singular(word: str) -> str:
+    return word.casefold().removesuffix("s")
+
+
+def _find_stem(label: str, options: Sequence[str]) -> str:
     """Return the words of a label before the first option, which it may print with its letter or number."""
-    at = label.find(option)
-    if at > 0:
-        return _SIGN.sub("", label[:at])
-    return label[: label.rfind(":") + 1] or label
+    found = [re.search(rf"(?<!\w){re.escape(option)}(?!\w)", label) for option in options]
+    starts = [match.start() for match in found if match is not None]
+    if starts:
+        return _SIGN.sub("", label[: min(starts)])
+    return label[: label.find(":") + 1] or label
 
 
 def _find_option(said: str) -> str:
@@ -90,4 +103,4 @@ def _join(stem: str, option: str) -> str:
     """Join the words before the options with one of them; a word that both share at the seam comes once."""
     first, _, rest = option.partition(" ")
     is_repeated = bool(rest) and _WORD.findall(stem)[-1:] == _WORD.findall(first)[:1]
-    return f"{stem} {rest if is_repeated else option}"
+    return f"{stem} {rest if is_repeated else option}".strip()

@@ -6,6 +6,8 @@ Spoken texts are spelled for the ear; their words stand in for the printed ones 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -39,11 +41,12 @@ class Spoken:
 
 
 @lru_cache(maxsize=4096)
-def read_spoken(text: str) -> Spoken:
+def read_spoken(text: str, *, is_entry: bool = False) -> Spoken:
     """Parse the spoken text of a form field (its tooltip for screen readers).
 
     Args:
         text: Spoken text; may be empty.
+        is_entry: Whether a number at its end counts the entries of a list, and is no key.
 
     Returns:
         The parsed text; a text that matches no rule is a label as a whole.
@@ -53,12 +56,29 @@ def read_spoken(text: str) -> Spoken:
     """
     text = join_letters(" ".join(text.split()))
     said, rest = _read_fronts(text)
-    before, said, rest = _read_key(said, rest)
+    before, said, rest = _read_key(said, rest, is_entry=is_entry)
     said |= _read_headings(before)
     formula = find_formula(rest)
-    rest = _read_item(said, rest)
+    rest = _read_item(said, rest, is_entry=is_entry)
     rest = _read_column(said, rest)
     return Spoken(**said, label=_plain(rest), formula=formula)
+
+
+def find_entries(texts: Sequence[str]) -> set[str]:
+    """Find spoken texts that end with a number of a list: others say the same before the numbers from 1 on.
+
+    Args:
+        texts: Spoken texts of the fields of one page.
+
+    Returns:
+        Those of the texts that end so.
+    """
+    numbers: dict[str, dict[str, int]] = defaultdict(dict)
+    for text in texts:
+        match = load_spoken().items.last_number.pattern.search(" ".join(text.split()))
+        if match is not None:
+            numbers[match.string[: match.start()]][text] = int(match["item"])
+    return {text for alike in numbers.values() for text in alike if 1 < max(alike.values()) == len({*alike.values()})}
 
 
 def join_letters(text: str) -> str:
@@ -108,12 +128,12 @@ def _read_headings(before: str) -> dict[str, str]:
     return {}
 
 
-def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str]:
+def _read_key(said: dict[str, str], text: str, *, is_entry: bool) -> tuple[str, dict[str, str], str]:
     """Find the key; gives what is said before it, what is known by now, and what comes after it."""
     found = [
         (match.start(), order, match)
         for order, rule in enumerate(load_spoken().keys.find_usable(text))
-        if (match := rule.pattern.search(text)) is not None and not _ends_words(match)
+        if (match := rule.pattern.search(text)) is not None and not (is_entry and _ends_words(match))
     ]
     if not found:
         return "", said, text
@@ -152,13 +172,13 @@ def _read_first_letter(said: dict[str, str], rest: str) -> str:
     return rest[match.end() :]
 
 
-def _read_item(said: dict[str, str], rest: str) -> str:
+def _read_item(said: dict[str, str], rest: str, *, is_entry: bool) -> str:
     """Take the place in a list out of a text."""
     match = load_spoken().items.item.pattern.search(rest)
     if match is not None:
         said["row"] = said["row"] or match["item"] or match["line"] or match["entry"]
         return f"{rest[: match.start()]}{rest[match.end() :]}"
-    match = load_spoken().items.last_number.pattern.search(rest)
+    match = load_spoken().items.last_number.pattern.search(rest) if is_entry else None
     if match is None or said["row"]:
         return rest
     said["row"] = match["item"]

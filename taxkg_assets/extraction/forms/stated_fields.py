@@ -6,11 +6,12 @@ A voice says a part once, and the number of a line once for all rows of its tabl
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.authored.form_fields import FormField
-from taxkg_assets.extraction.forms.spoken import Spoken, read_spoken
+from taxkg_assets.extraction.forms.spoken import Spoken, find_entries, read_spoken
 
 _COPY = re.compile(r"(?:^|\.)Copy_?(?P<copy>[A-Z]|\d)(?:_|\[|$|(?=[A-Z]))")
 _ROMAN = re.compile(r"[ivx]{1,5}")
@@ -62,10 +63,14 @@ def find_stated_fields(fields: Sequence[FormField], *, boxed_pages: Mapping[int,
         Fields with key, label, part and column.
     """
     found: list[StatedField] = []
+    on_page: dict[int, list[str]] = defaultdict(list)
+    for one in fields:
+        on_page[one.page].append(one.spoken)
+    entries = {page: find_entries(texts) for page, texts in on_page.items()}
     so_far = _Context()
     page = 0
     for one in fields:
-        spoken = read_spoken(one.spoken)
+        spoken = read_spoken(one.spoken, is_entry=one.spoken in entries[one.page])
         copy = _copy_of(one, spoken)
         is_boxed = boxed_pages.get(one.page, False)
         if (copy and copy != so_far.copy) or (one.page != page and is_boxed):

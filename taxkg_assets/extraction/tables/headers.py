@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, is_numbered, is_year, join_text
 from taxkg_assets.extraction.tables.grid import Grid, Row
@@ -40,7 +41,7 @@ def _count_distinct_rows(grid: Grid) -> int:
     for ix, row in enumerate(rows[:-1]):
         adjacent = _after_stub(row)
         is_group = _is_group(grid, row) and _is_complete(grid, rows[:count])
-        is_above_amounts = named_by_amounts and _is_unnamed(row) and not is_group and ix not in banners
+        is_above_amounts = named_by_amounts and _is_above_amounts(row) and not is_group and ix not in banners
         if count and (not is_worded(row) or is_above_amounts):
             count += 1
             continue
@@ -71,9 +72,23 @@ def _is_named_by_amounts(grid: Grid) -> bool:
     return is_money and len(names) >= header.amount_names and amount_frac(names) >= header.amount_names_frac
 
 
-def _is_unnamed(row: Row) -> bool:
-    """Decide whether a row begins with no amount, nor several below each other."""
-    return not any(is_amount(run.text) for run in row.cells.get(0, ()))
+def _is_above_amounts(row: Row) -> bool:
+    """Decide whether a row begins with no amount and holds none, or counts over the columns, such as 0 to 3 children.
+
+    A first row of the body may begin with words, too ("Under"): all its other cells are amounts.
+    """
+    if any(is_amount(run.text) for run in row.cells.get(0, ())):
+        return False
+    adjacent = _after_stub(row)
+    amounts = [text for text in adjacent if is_amount(text)]
+    if not all(len(text) == 1 and text.isdigit() for text in amounts):
+        return False
+    steps = [int(right) == int(left) + 1 for left, right in pairwise(amounts)]
+    if len(adjacent) > len(amounts) > 1:
+        # Of several counts side by side, one may begin within words.
+        return any(steps)
+    is_count = all(step or text == amounts[0] for step, text in zip(steps, amounts[1:], strict=True))
+    return not amounts or (is_count and 0 not in row.cells)
 
 
 def _heads_numbered_rows(grid: Grid) -> bool:

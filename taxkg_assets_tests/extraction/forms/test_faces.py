@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from taxkg_assets.extraction.forms.face_cells import assign_to_cells
 from taxkg_assets.extraction.forms.faces import build_faces, find_face_boxes, find_faces
+from taxkg_assets.extraction.layout.columns import Item
+from taxkg_assets.extraction.layout.lines import Line, find_lines
 from taxkg_assets.extraction.pdf.model import Widget
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets_tests.extraction.drawn import Canvas, source_of
@@ -76,6 +79,23 @@ def test_captions_side_by_side_are_read_from_left_to_right_however_they_are_stor
             canvas.text(x, 62 + 8 * row, text, size=7)
     labels = {box.box_key: box.label for box in find_face_boxes(canvas.page())}
     assert labels["box_4"] == "Harbor pay Late payer Boat owner"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ((240, "Dues repaid in"), (360, "to the owner"), (240, "or the keeper"), (360, "of the raft")),
+        ((240, "Dues repaid in"), (360, "Old boats"), (240, "or the keeper of all boats that are here")),
+    ],
+)
+def test_a_sentence_with_gaps_in_its_rows_is_read_row_by_row(rows: tuple[tuple[int, str], ...]) -> None:
+    canvas = _face(boxes=_BOXES)
+    canvas.cell(220, 60, 460, 84)
+    canvas.text(224, 62, "4", bold=True, size=7)
+    for ix, (x, text) in enumerate(rows):
+        canvas.text(x, 62 + 8 * (ix // 2), text, size=7)
+    labels = {box.box_key: box.label for box in find_face_boxes(canvas.page())}
+    assert labels["box_4"] == " ".join(text for _, text in rows)
 
 
 def test_copies_count_once_and_the_labeled_one_wins() -> None:
@@ -168,3 +188,28 @@ def test_a_label_may_stand_in_the_cell_next_to_the_keys_own() -> None:
         ("box_2", "Share of kind B"),
     ]
     assert (boxes[0].x0, boxes[0].x1) == (300, 440)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_stacked"),
+    [
+        (("Name of the", "keeper"), ("Number of", "the berth"), True),
+        (("Boats", "Rafts"), ("see page 3", "see page 4"), False),
+        (("The larger of line 4 or", "from line 5, but not"), ("the amount", "less than zero"), False),
+    ],
+)
+def test_only_captions_side_by_side_in_a_cell_are_read_one_after_the_other(
+    left: tuple[str, str], right: tuple[str, str], is_stacked: bool
+) -> None:
+    canvas = Canvas()
+    canvas.cell(100, 60, 400, 100)
+    for row in range(2):
+        canvas.text(104, 64 + 12 * row, left[row], size=7)
+        canvas.text(300, 64 + 12 * row, right[row], size=7)
+    page = canvas.page()
+    items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in find_lines(page)]
+    cells: dict[int, list[Line]] = {}
+    assign_to_cells(page, items, cells=cells)
+    (lines,) = cells.values()
+    rows = [*left, *right] if is_stacked else [left[0], right[0], left[1], right[1]]
+    assert [line.text.strip() for line in lines] == rows

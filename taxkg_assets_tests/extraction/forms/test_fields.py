@@ -11,6 +11,7 @@ import pytest
 from taxkg_assets.extraction.authored.form_fields import FormField
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.extraction.forms.fields import build_fields
+from taxkg_assets.extraction.forms.option_labels import add_words, find_option_labels
 from taxkg_assets.extraction.forms.spoken import read_spoken
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.regions import FaceBox
@@ -145,7 +146,40 @@ def test_amounts_of_one_line_have_the_words_that_it_prints_elsewhere() -> None:
         }
     )  # fmt: skip
     fields = build_fields(stated, anchors=anchors, faces={}, lines={}, document_id="sample", is_trusted=True)
-    assert fields["label"].to_list() == ["Rafts on line 6", "Rafts of other keepers", "Sum of boats"]
+    assert fields["label"].to_list() == [
+        "Sum of boats. Rafts on line 6",
+        "Sum of boats. Rafts of other keepers",
+        "Sum of boats",
+    ]
+
+
+def test_words_after_the_letter_of_a_column_and_words_of_the_label_add_nothing_to_it() -> None:
+    said = ("Entry 1. E. Cost of the boat", "Entry 1.Repairs, if any. G. Cost of repairs", "Sum; list codes (or code)")
+    label = "Sum; list code(s)"
+    assert [add_words(label, words) for words in said] == [label] * 3
+
+
+@pytest.mark.parametrize(
+    ("label", "said", "labels"),
+    [
+        ("Cutter Raft for one", ["A. Cutter", "B. Raft for one"], ["Cutter", "Raft for one"]),
+        ("Boat: A Raft B Cutter", ["B. Cutter", "A. Raft"], ["Boat: Cutter", "Boat: Raft"]),
+        ("Boat: A Old raft", ["A. Raft, old", "B. Cutter: new"], ["Boat: Raft, old", "Boat: Cutter: new"]),
+        ("", ["A. Cutter", "B. Raft"], ["Cutter", "Raft"]),
+    ],
+)
+def test_options_follow_the_words_before_the_first_of_them(label: str, said: list[str], labels: list[str]) -> None:
+    assert find_option_labels(label, said) == labels
+
+
+def test_boxes_almost_at_one_height_are_one_row() -> None:
+    boxes = [
+        FaceBox(1, f"box_{ix}", "", False, x, y, x + 9, y + 9, (), 1.0) for ix, x, y in ((1, 90, 100.4), (2, 9, 100.6))
+    ]
+    fields = build_fields(
+        [], anchors=Anchors.create_empty(), faces={1: boxes}, lines={}, document_id="sample", is_trusted=True
+    )
+    assert fields["key"].to_list() == ["box_2", "box_1"]
 
 
 def test_rows_numbered_like_columns_over_entries_count_for_the_columns() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.extraction.forms.spoken import Spoken, find_formula, join_letters, read_spoken
+from taxkg_assets.extraction.forms.spoken import Spoken, find_entries, find_formula, join_letters, read_spoken
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,6 @@ from taxkg_assets.extraction.forms.spoken import Spoken, find_formula, join_lett
         ),
         ("Line 9. Open parentheses. (f). Close parentheses.", {"key": "9", "kind": "line", "column": "f"}),
         ("5. Amount. Line 3 of 15.", {"key": "5", "row": "3"}),
-        ("Box 5. Dues of the harbor. 2.", {"key": "5", "kind": "box", "row": "2", "label": "Dues of the harbor"}),
-        ("Other rafts (list). 3.", {"row": "3", "label": "Other rafts (list)"}),
         ("Line 9. a. Rafts. Dollars.", {"key": "9a", "kind": "line", "label": "Rafts"}),
         ("8. Other boats: a. Open parenthesis. Rafts. Close parenthesis.", {"key": "8a", "label": "Rafts"}),
         (
@@ -77,6 +75,23 @@ def test_a_spoken_text_states_what_its_field_is(text: str, said: dict[str, Any])
     found = read_spoken(text)
     want = Spoken(**{**said, "formula": found.formula})
     assert found == want
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Box 5. Dues of the harbor. 2.", {"key": "5", "kind": "box", "row": "2", "label": "Dues of the harbor"}),
+        ("Other rafts (list). 10.", {"row": "10", "label": "Other rafts (list)"}),
+    ],
+)
+def test_the_number_of_an_entry_is_its_row(text: str, said: dict[str, Any]) -> None:
+    assert read_spoken(text, is_entry=True) == Spoken(**said)
+
+
+def test_a_number_at_the_end_counts_entries_where_others_count_from_one() -> None:
+    rafts = [f"Other rafts (list). {number}." for number in range(1, 11)]
+    assert find_entries([*rafts, "Dues, tolls. 1.", "Old dues. 7.", "Old dues. 8."]) == {*rafts}
+    assert read_spoken("Dues, tolls. 1.").key == "1"
 
 
 def test_the_formula_of_a_line_is_stated_in_whole_sentences() -> None:

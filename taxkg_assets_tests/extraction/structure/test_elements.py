@@ -360,6 +360,25 @@ def test_labels_side_by_side_in_a_box_are_read_one_after_the_other() -> None:
     assert blocks[0].text == "13 Hired sailor Old age plan"
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (("Boats", "see page 3"), ("Rafts", "see page 4")),
+        (("Enter the", "larger of"), ("three lines,", "or none")),
+    ],
+)
+def test_rows_of_a_list_or_of_a_sentence_with_gaps_in_a_box_stay_rows(rows: tuple[tuple[str, str], ...]) -> None:
+    booklet = Booklet().to(LEFT, 104).set(("13", "b"), size=8)
+    for ix, words in enumerate(rows):
+        for x, text in zip((70, 120), words, strict=True):
+            booklet.to(x, 100 + 8 * ix).set((text, ""), size=6)
+    booklet.to(LEFT, 200).lines("2 Tips")
+    boxes = [FaceBox(1, "box_13", "", False, 40, 95, 200, 130, (), 1.0)]
+    boxes += [FaceBox(1, "box_2", "", False, 40, 195, 200, 220, (), 1.0)]
+    blocks = find_blocks(booklet.source(), identity=identity_of("form"), regions={}, face_boxes={1: boxes})
+    assert blocks[0].text == " ".join(["13", *(text for words in rows for text in words)])
+
+
 def test_the_page_number_of_a_first_page_is_higher_where_a_date_is_below_it() -> None:
     booklet = Booklet().lines(*filler(6)).to(290, 733).set(("Q-1", "b")).to(LEFT, 750).set(("Mar 5, 2031", "b"))
     for number in (2, 3, 4, 5):

@@ -307,6 +307,31 @@ def test_rows_above_rows_that_begin_with_amounts_are_headers_though_they_count()
     assert (row, "1" in column, "At least" in column) == ("1,950 > 2,000", True, False)
 
 
+@pytest.mark.parametrize(
+    ("first", "is_header"),
+    [
+        (("Less than $900", "0%", "0"), False),
+        (("Zero", "1", "2"), False),
+        (("", "0%", "5"), False),
+        (("", "0", "1"), True),
+    ],
+)
+def test_a_first_row_of_amounts_that_words_name_is_no_header(first: tuple[str, ...], is_header: bool) -> None:
+    canvas = Canvas()
+    for x, text in zip((104, 204, 304), ("Income", "Duty", "Credit"), strict=True):
+        canvas.text(x, 103, text, bold=True)
+    rows = [first, *((f"${1000 + 50 * i:,}", f"{2 + i}%", f"{30 + i}") for i in range(24))]
+    for i, row in enumerate(rows):
+        for x, text in zip((104, 204, 304), row, strict=True):
+            if text:
+                canvas.text(x, 119 + 16 * i, text)
+    canvas.grid([100, 200, 300, 400], [100.0 + 16 * i for i in range(27)])
+    cells = _cells(canvas)
+    columns = {column for _, column in _lookup(cells, "33")}
+    assert columns == ({f"Credit > {first[2]}"} if is_header else {"Credit"})
+    assert bool(_lookup(cells, first[1])) != is_header
+
+
 def test_a_wrapped_cell_is_one_cell_and_a_repeated_name_takes_the_next_column() -> None:
     canvas = Canvas()
     rows = [
