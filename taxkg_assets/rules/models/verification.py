@@ -36,6 +36,7 @@ class Thresholds(Section):
         doubted: Weighted share, 0 to 1, of a statement's words in a passage from which doubts are looked for.
         covered: Weighted share, 0 to 1, of a statement's words that a passage that supports has or comes near to.
         support: Probability, 0 to 1, from which a passage supports.
+        support_by_words: The same, for a passage that has all words of the statement itself.
         strange: Weight (inverse document frequency) from which a thing that a passage does not name, nor comes near to,
             leaves a statement open.
         turned: Weighted share, 0 to 1, of a statement's words that a passage has only in clauses of the other polarity,
@@ -67,6 +68,7 @@ class Thresholds(Section):
     doubted: float
     covered: float
     support: float
+    support_by_words: float
     strange: float
     turned: float
     blend: float
@@ -99,6 +101,9 @@ class Support(Section):
         intercept: Added always.
         similarity: Of the cosine of both embeddings.
         values: Of the number of values that the passage states, 0 to 1.
+        answered: Of the share of the nearest part's words that the statement has or is near to, 0 to 1.
+        turns_whole: Where the whole passage denies what the statement affirms, or the reverse.
+        found_elsewhere: Of the share of the statement's words that only another passage has, 0 to 1.
         rivalry: Of how much nearer a passage is that says otherwise, -0.5 to 0.5.
         behind: Of how much more similar the most similar passage is, 0 to 1.
         strange: Of the weight of a thing that the statement names and the passage does not, 0 to 1.
@@ -108,6 +113,9 @@ class Support(Section):
     intercept: float
     similarity: float
     values: float
+    answered: float
+    turns_whole: float
+    found_elsewhere: float
     rivalry: float
     behind: float
     strange: float
@@ -237,6 +245,8 @@ class Times(RuleList[Rule]):
 class Numbers(RuleList[Rule]):
     """Rules of `numbers`."""
 
+    only_one: Rule
+    only_do_one: Rule
     both: Rule
     as_both: Rule
 
