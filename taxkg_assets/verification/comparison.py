@@ -36,6 +36,7 @@ _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
 _RAREST = 8.0  # weight of a word (inverse document frequency) from which it counts no more
+_TURNED = 0.05  # share of words only in clauses of the other polarity, where the nearest part denies more or less
 _NAMED = 0.2  # what a passage gains that prints all values of a claim, where the first ones are chosen
 _MANY = 3  # values that a passage states, from which more count no more
 
@@ -154,7 +155,7 @@ class Comparison:
     @property
     def is_turned(self) -> bool:
         """Return whether the nearest part denies more or less than the claim, as written, and some of its words."""
-        return not self.denies_as_often and (self.literal or self).turned >= load_verification().thresholds.turned
+        return not self.denies_as_often and (self.literal or self).turned >= _TURNED
 
     @property
     def order(self) -> float:

@@ -37,10 +37,7 @@ class Thresholds(Section):
         covered: Weighted share, 0 to 1, of a statement's words that a passage that supports has or comes near to.
         support: Probability, 0 to 1, from which a passage supports.
         support_by_words: The same, for a passage that has all words of the statement itself.
-        strange: Weight (inverse document frequency) from which a thing that a passage does not name, nor comes near to,
-            leaves a statement open.
-        turned: Weighted share, 0 to 1, of a statement's words that a passage has only in clauses of the other polarity,
-            from which it does not support, if its nearest part denies more or fewer things.
+        strange: Inverse document frequency from which a thing that a passage does not name leaves a statement open.
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
         score: Blended score, 0 to 1, of a passage that is near.
         missing_weight: Inverse document frequency from which a word must not be missing.
@@ -70,7 +67,6 @@ class Thresholds(Section):
     support: float
     support_by_words: float
     strange: float
-    turned: float
     blend: float
     score: float
     missing_weight: float
