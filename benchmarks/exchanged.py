@@ -1,4 +1,4 @@
-"""One part of a true statement exchanged: a denial, a value or a thing. How many still pass the draft checker?
+"""One part of a true statement exchanged: a denial, a value, a quantifier or a thing. How many still pass?
 
 Written statements are few, and a rule is written after reading some of them. These are made from all true statements of
 the development sets that the checker supports: what passes shows which part of a statement it does not read.
@@ -30,6 +30,8 @@ _VALUE = re.compile(r"(?<![\w.(])(?P<sign>\$?)(?P<figure>\d{1,3}(?:,\d{3})+|\d+)
 _CITED = re.compile(r"(?i)\b(?:forms?|schedule|pub\.|publication|sections?|table|worksheet) $")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
+_QUANTIFIER = re.compile(r"(?i)(?<![\w-])(?:only one|one|several|two|any|each|every|all|only)(?![\w-])")
+_OTHERS = {"only one": "several", "one": "several", "only": "not only"}  # for all others, `only one`
 Exchange = Callable[[str, str, Sequence[str], random.Random], str]
 
 
@@ -66,6 +68,15 @@ def exchange_value(text: str, passage: str, _things: Sequence[str], chance: rand
     return f"{text[:start]}{chance.choice(sorted(others))}{text[end:]}"
 
 
+def exchange_quantifier(text: str, _passage: str, _things: Sequence[str], _chance: random.Random) -> str:
+    """Replace the first quantifier of a statement by a contrary one; empty for none, and after a denial."""
+    found = _QUANTIFIER.search(text)
+    if found is None or _DENIAL.search(text[: found.start()]):
+        return ""
+    other = _OTHERS.get(found[0].casefold(), "only one")
+    return f"{text[: found.start()]}{other}{text[found.end() :]}"
+
+
 def exchange_thing(text: str, passage: str, things: Sequence[str], chance: random.Random) -> str:
     """Replace a thing that a statement and the passage name by one that neither names; empty where there is none."""
     there = set(_WORD.findall(f"{text} {passage}".casefold()))
@@ -84,6 +95,7 @@ def exchange_thing(text: str, passage: str, things: Sequence[str], chance: rando
 EXCHANGES: Mapping[str, Exchange] = {
     "denial": exchange_denial,
     "value": exchange_value,
+    "quantifier": exchange_quantifier,
     "thing": exchange_thing,
 }
 

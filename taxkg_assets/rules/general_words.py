@@ -13,7 +13,7 @@ from importlib.resources import files
 
 _NOUN = "n"
 _ENDINGS = (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
-_VERBAL = ("ed", "ing")
+_PAST = "ed"
 _SHORTEST = 2
 _MOST_KEPT = 20_000
 
@@ -38,13 +38,13 @@ def find_synonyms(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def is_noun(word: str) -> bool:
-    """Return whether a word is mostly used as a noun; unknown words are nouns, but no form of a verb such as `handed`.
+    """Return whether a word is mostly used as a noun; unknown words are nouns, but no past of a verb such as `handed`.
 
     Args:
         word: Word as written, in lower case.
     """
     kinds = [_load()[base][0] for base in _list_bases(word)]
-    is_verb = word not in _load() and word.endswith(_VERBAL)
+    is_verb = word not in _load() and word.endswith(_PAST)
     return not kinds or (kinds[0] == _NOUN and not is_verb)
 
 

@@ -67,7 +67,7 @@ class PassageFinder:
         if len(written) == 1:
             claim = replace(claim, plain=written.pop())
         rows = compare_nearest(claim, passages, reader=self._reader, near=near, is_aligned=is_aligned)
-        return relate(rows) if is_aligned else rows
+        return relate(claim, rows) if is_aligned else rows
 
     def may_state(self, claim: Claim, document_id: str) -> bool:
         """Return whether a document prints all amounts and rates of a claim, before its passages are read.

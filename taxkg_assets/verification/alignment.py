@@ -24,6 +24,7 @@ from taxkg_assets.verification.substitution import score_replaced
 from taxkg_assets.verification.values import fold
 
 _MOST_KEPT = 20_000
+_FAR = 0.8  # nearness of a word, over what it needs, below which a passage says nothing like it
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,14 @@ class Alignment:
     Attributes:
         claim: The claim with its words replaced by the passage's words of the same meaning.
         nearness: Cosine of each stem that the passage lacks to its nearest word, divided by the required cosine.
+        answered: Weighted share of the words in the passage's most similar part that the claim contains or paraphrases,
+            0 to 1.
         replaced: Distance between an object in the claim and the one that the passage names instead, 0 for none to 1.
     """
 
     claim: Claim
     nearness: Mapping[str, float]
+    answered: float = 1.0
     replaced: float = 0.0
 
 
@@ -55,7 +59,7 @@ class Aligner:
         self._stems_of = lru_cache(maxsize=_MOST_KEPT)(self._read_stems)
         self._synonyms_of = lru_cache(maxsize=_MOST_KEPT)(self._read_synonyms)
 
-    def align(self, claim: Claim, passage: Passage, *, own: Words, place: Words) -> Alignment:
+    def align(self, claim: Claim, passage: Passage, *, own: Words, place: Words, part: str = "") -> Alignment:
         """Align the words of a claim with those of a passage.
 
         Args:
@@ -63,6 +67,7 @@ class Aligner:
             passage: The passage.
             own: Stems of the passage.
             place: Stems of its headings and of the sentence before.
+            part: Part of the passage that is most similar to the claim.
 
         Returns:
             The alignment.
@@ -70,15 +75,16 @@ class Aligner:
         if self._language.read_vectors is None:
             return Alignment(claim, {})
         lacking = frozenset(stem for stem in claim.weights if not match_word(stem, own))
+        answered = self._score_answered(claim, part)
         if not lacking:
-            return Alignment(claim, {})
+            return Alignment(claim, {}, answered)
         needed = self._find_needed(lacking, things=claim.nouns)
         nearest = self._find_nearest(claim, f"{passage.label}. {passage.written_out}", lacking)
         there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
         said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
         nearness = {stem: cosine / needed[stem] for stem, (_, cosine) in nearest.items()}
         replaced = self._score_replaced(claim, f"{passage.label}. {passage.written_out}")
-        return Alignment(_rewrite(claim, said), nearness, replaced)
+        return Alignment(_rewrite(claim, said), nearness, answered, replaced)
 
     def _score_replaced(self, claim: Claim, text: str) -> float:
         mine, there = self._read(claim.plain), self._read(text)
@@ -94,6 +100,26 @@ class Aligner:
             return float(cosines[one, other]) / needed[one]
 
         return score_replaced(mine.words, there.words, stems_of=self._stems_of, near=near)
+
+    def _score_answered(self, claim: Claim, part: str) -> float:
+        """Return the weighted share of a part's words that a claim has, or is near to; 1 for a part without words."""
+        mine, there = self._read(claim.plain), self._read(part)
+        if not mine.words or not there.words:
+            return 1.0
+        nearest = dict(zip(there.words, (there.vectors @ mine.vectors.T).max(axis=1), strict=True))
+        found: dict[str, float] = {}
+        for word, cosine in nearest.items():
+            for stem in find_words(word, language=self._language):
+                found[stem] = max(found.get(stem, 0.0), float(cosine))
+        needed = self._find_needed(frozenset(found))
+        weights = read_weights(found, language=self._language)
+        own = claim.wording.words
+        shares = {
+            stem: 1.0 if match_word(stem, own) else min(max(cosine, 0.0) / needed[stem], 1.0) ** 2
+            for stem, cosine in found.items()
+        }
+        total = sum(weights.values())
+        return sum(weights[stem] * share for stem, share in shares.items()) / total if total else 1.0
 
     def _find_needed(self, stems: Words, *, things: Words = frozenset()) -> dict[str, float]:
         """Return the cosine from which a stem is said by another word: the less, the rarer it is in the library.
@@ -227,3 +253,14 @@ def score_strange(claim: Claim, absent: Words, nearness: Mapping[str, float], *,
     """
     strange = (word for word in absent & claim.nouns if not match_word(word, place))
     return max((claim.weights[word] * (1.0 - min(nearness.get(word, 0.0), 1.0) ** 2) for word in strange), default=0.0)
+
+
+def score_unsaid(claim: Claim, missing: Words, nearness: Mapping[str, float]) -> float:
+    """Return the weight of the rarest word of a claim that a passage does not express; 0 for none.
+
+    Args:
+        claim: The claim.
+        missing: Words of the claim that are neither in the passage nor in its headings.
+        nearness: Cosine of each to its nearest word in the passage, divided by the required cosine.
+    """
+    return max((claim.weights[word] for word in missing if nearness.get(word, 0.0) < _FAR), default=0.0)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from taxkg_assets.rules.models.verification import load_verification
-from taxkg_assets.verification.alignment import score_softly, score_strange
+from taxkg_assets.verification.alignment import score_softly, score_strange, score_unsaid
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
@@ -36,6 +36,7 @@ _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
 _RAREST = 8.0  # weight of a word (inverse document frequency) from which it counts no more
+_TURNED = 0.05  # share of words only in clauses of the other polarity, where the nearest part denies more or less
 _NAMED = 0.2  # what a passage gains that prints all values of a claim, where the first ones are chosen
 _MANY = 3  # values that a passage states, from which more count no more
 
@@ -69,14 +70,17 @@ class Comparison:
         literal: The comparison of the claim in its own words; None where this is it.
         part: Part of the passage that is nearest in meaning; the whole of a short one.
         soft_coverage: Share of the claim's words, one that the passage lacks counted by its nearness squared, 0 to 1.
+        answered: Weighted share of that part's words that the claim has or is near to, 0 to 1.
         turns_part: Whether the part of the passage nearest in meaning denies where the claim affirms, or the reverse.
         turns_whole: The same of the whole passage.
         denies_as_often: Whether that part denies as many things as the claim.
         turned: Weighted share of the claim's words that the passage has only in clauses of the other polarity, 0 to 1.
+        found_elsewhere: Weighted share of the claim's words that this passage lacks and another near one has, 0 to 1.
         rivalry: How much nearer the nearest passage is that says otherwise, -0.5 to 0.5.
         behind: How much more similar the most similar passage is, 0 to 1.
         doubts: Why the passage may say something else although it has the claim's words.
         is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
+        unsaid: Weight of the rarest word of the claim that the passage and its headings say in no words; 0 for none.
         strange: Weight of the rarest thing of the claim that the passage and its headings do not name; 0 for none.
         replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
     """
@@ -105,14 +109,17 @@ class Comparison:
     literal: Comparison | None = None
     part: str = ""
     soft_coverage: float = 0.0
+    answered: float = 0.0
     turns_part: bool = False
     turns_whole: bool = False
     denies_as_often: bool = True
     turned: float = 0.0
+    found_elsewhere: float = 0.0
     rivalry: float = -0.5
     behind: float = 0.0
     doubts: frozenset[str] = frozenset()
     is_heading: bool = False
+    unsaid: float = 0.0
     strange: float = 0.0
     replaced: float = 0.0
 
@@ -130,6 +137,9 @@ class Comparison:
             weights.intercept
             + weights.similarity * self.similarity
             + weights.values * min(len(self.matched), _MANY) / _MANY
+            + weights.answered * self.answered
+            + weights.turns_whole * self.turns_whole
+            + weights.found_elsewhere * self.found_elsewhere
             + weights.rivalry * self.rivalry
             + weights.behind * self.behind
             + weights.strange * min(self.strange, _RAREST) / _RAREST
@@ -138,9 +148,14 @@ class Comparison:
         return 1.0 / (1.0 + math.exp(-total))
 
     @property
+    def own_absent(self) -> frozenset[str]:
+        """Return the words of the claim, as written, that the passage lacks."""
+        return (self.literal or self).absent
+
+    @property
     def is_turned(self) -> bool:
         """Return whether the nearest part denies more or less than the claim, as written, and some of its words."""
-        return not self.denies_as_often and (self.literal or self).turned >= load_verification().thresholds.turned
+        return not self.denies_as_often and (self.literal or self).turned >= _TURNED
 
     @property
     def order(self) -> float:
@@ -317,18 +332,20 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
     if reader.language.read_vectors is None or row.unmatched or row.is_pointer:
         return row
     wording, place = reader.words_of(row.passage)
-    aligned = reader.aligner.align(claim, row.passage, own=wording.words, place=place)
+    aligned = reader.aligner.align(claim, row.passage, own=wording.words, place=place, part=row.part)
     if aligned.claim is claim:
-        return row
+        return replace(row, answered=aligned.answered)
     found = compare(aligned.claim, row.passage, reader=reader)
     return replace(
         found,
         similarity=row.similarity,
         part=row.part,
+        answered=aligned.answered,
         turns_part=row.turns_part,
         turns_whole=row.turns_whole,
         denies_as_often=row.denies_as_often,
         soft_coverage=score_softly(claim, row.absent, aligned.nearness, place=place),
+        unsaid=score_unsaid(claim, frozenset(row.missing), aligned.nearness),
         replaced=aligned.replaced,
         strange=score_strange(claim, row.absent, aligned.nearness, place=place),
         literal=row,
@@ -356,6 +373,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
                 row,
                 similarity=similarity if reader.has_encoder else row.coverage,
                 soft_coverage=row.own_coverage,
+                answered=row.own_coverage,
                 part=own[-part],
                 denies_as_often=_count_denials(own[-part], reader)[0] == denials[0],
                 turns_part=_is_turned(_count_denials(own[-part], reader), denials),

@@ -23,6 +23,7 @@ _FARTHER = 0.1
 _BEHIND = 0.08  # of a denial of what a supporting passage lacks
 _ALIKE = 0.1  # how much less alike than a supporting passage one may be that speaks against it, by the cosine
 _MIXED = 0.5  # agreement of a passage that both affirms and denies
+_DENIED = "denied"  # a doubt about a verb that other words for it would hide
 _NAMED_OFTEN = frozenset({"form", "table", "worksheet"})
 POLARITY = Difference("", "", "polarity")
 
@@ -63,11 +64,13 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not (row.turns_part and row.turns_whole)
         and not row.is_turned
         and not row.doubts
+        and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
         and min(row.coverage, row.soft_coverage) >= bounds.covered
+        and row.unsaid < bounds.missing_weight
         and row.strange < bounds.strange
         and row.score >= (least_score or 0.0)
-        and row.probability >= bounds.support
+        and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
     )
 
 

@@ -19,7 +19,9 @@ from taxkg_assets.verification.values import Value, find_values, fold
 _SWAPPED = 1.5  # words on the other side of an ordering word, on each side
 _OF_OTHER_CASE = 1.5  # words of the claim that only belong to another value
 _LACKING = 4  # words after `without` that are read
+_TELLING = 2.0  # weight of a word that the passage lacks
 _STATED = 0.6  # share of the words of a condition that a claim has
+_ABOUT = 0.2  # weighted share of the claim's words in a clause that denies
 _OF_CASES = frozenset({"amount", "number", "percent", "measure", "count", "age", "fraction"})
 
 
@@ -34,8 +36,8 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
 
     Returns:
         Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`,
-        `only`, `prefix`, `taxed`, `time`, `past`, `both`, `keys`, `listed`, `wider`, `condition`,
-        `scattered`.
+        `only`, `prefix`, `taxed`, `time`, `past`, `one`, `both`, `keys`, `listed`, `wider`, `condition`, `scattered`,
+        `denied`.
     """
     text = fold(text)
     found = {
@@ -52,12 +54,14 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "taxed": _taxes_the_nontaxable(claim.text, text) or _taxes_the_nontaxable(text, claim.text),
         "time": _counts_from_another_time(claim.text, text),
         "past": is_past(text) and not is_past(claim.text),
+        "one": _is_of_one(text) and not _is_of_one(claim.text),
         "both": _lacks_both(claim.text, text),
         "keys": pairs_keys_otherwise(claim, text, language=language),
         "listed": lists_keys_alike(claim, text, language=language),
         "wider": limits_to_more(claim, text, language=language),
         "condition": _holds_in_one_case(claim.wording, text, without_scaffold(wording, language=language)),
         "scattered": is_scattered(claim, text, language=language),
+        "denied": _denies_another_verb(claim, wording),
     }
     return frozenset(name for name, is_found in found.items() if is_found)
 
@@ -125,6 +129,27 @@ def _fails_otherwise(claim: Claim, text: str, wording: Wording, *, language: Lan
     return bool(failed) and not is_denied and any(word in wording.words and word not in failed for word in heads)
 
 
+def _denies_another_verb(claim: Claim, wording: Wording) -> bool:
+    """Return whether a passage denies a verb that the claim lacks, and the claim affirms another one.
+
+    `The fee is already lowered` may be what `the fee hasn't been reduced` denies.
+    """
+    one, about = claim.wording, _ABOUT * sum(claim.weights.values())
+    is_another = any(
+        not match_word(word, wording.words) and claim.weights.get(word, 0.0) >= _TELLING for word in one.words
+    )
+    if not is_another or any(word for own in one.clauses for word in own.heads if not match_word(word, wording.words)):
+        return False
+    denied = _join(own.heads for own in one.clauses)
+    for clause in wording.clauses:
+        if len(clause.heads) == 1 and any(match_word(word, clause.heads | clause.reach) for word in denied):
+            continue  # the one thing that it denies, the claim denies, too
+        is_unsaid = any(not match_word(word, one.words) for word in clause.heads)
+        if is_unsaid and not clause.is_condition and _total(one.words, clause.words, claim.weights) >= about:
+            return True
+    return False
+
+
 def _next_words(text: str, start: int) -> list[str]:
     return re.split(r"[,.;:()]", text[start:])[0].split()[:_LACKING]
 
@@ -165,6 +190,11 @@ def _lacks_universal(claim: str, text: str) -> bool:
     single = load_verification().universals.single.pattern
     is_of_each = each.search(claim) is not None and each.search(text) is None
     return is_of_each and single.search(text) is not None and single.search(claim) is None
+
+
+def _is_of_one(text: str) -> bool:
+    numbers = load_verification().numbers
+    return any(rule.pattern.search(text) for rule in (numbers.only_one, numbers.only_do_one))
 
 
 def _lacks_both(claim: str, text: str) -> bool:

@@ -25,4 +25,6 @@ def test_what_is_not_known_names_a_thing() -> None:
     assert is_noun("bilgewater")
     assert not is_noun("relies")
     assert not is_noun("handed")  # `hand` is one
+    assert is_noun("roofing")  # a thing, though `roof` is a verb, too
+    assert is_noun("towing")
     assert not find_synonyms("bilgewater")

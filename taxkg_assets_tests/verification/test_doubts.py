@@ -189,6 +189,37 @@ def test_a_statement_is_bound_to_its_time_number_order_and_key(true: str, false:
     assert _verdict(false, *passage.split(" | ")) is not Verdict.supported
 
 
+@pytest.mark.parametrize(
+    ("true", "wrong", "passage"),
+    [
+        (
+            "On Form 9999, a skipper has only one home harbor at a time.",
+            "On Form 9999, a skipper has {} home harbors at a time.",
+            "A skipper has only one home harbor at a time.",
+        ),
+        (
+            "On Form 9999, only one skipper can report the barge.",
+            "On Form 9999, {} skippers can report the barge.",
+            "Only one skipper can report the barge.",
+        ),
+        (
+            "On Form 9999, only one anchor of the barge is free of tolls in a 2-year period.",
+            "On Form 9999, {} anchors of the barge are free of tolls in a 2-year period.",
+            "Only a single anchor of the barge is free of tolls in a 2-year period.",
+        ),
+        (
+            "On Form 9999, a skipper can make only one voyage in a 2-year period.",
+            "On Form 9999, a skipper can make {} voyages in a 2-year period.",
+            "In 2031, a skipper is only allowed to make one voyage within a 2-year period.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("quantifier", ["several", "all", "any", "two", "both"])
+def test_several_things_are_not_the_only_one(quantifier: str, true: str, wrong: str, passage: str) -> None:
+    assert _verdict(true, passage) is Verdict.supported
+    assert _verdict(wrong.format(quantifier), passage) is not Verdict.supported
+
+
 EXCLUDING = (
     "If you elected to exclude the harbor premium, the toll shown in the log hasn't been reduced by the exclusion."
 )

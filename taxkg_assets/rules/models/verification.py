@@ -36,10 +36,8 @@ class Thresholds(Section):
         doubted: Weighted share, 0 to 1, of a statement's words in a passage from which doubts are looked for.
         covered: Weighted share, 0 to 1, of a statement's words that a passage that supports has or comes near to.
         support: Probability, 0 to 1, from which a passage supports.
-        strange: Weight (inverse document frequency) from which a thing that a passage does not name, nor comes near to,
-            leaves a statement open.
-        turned: Weighted share, 0 to 1, of a statement's words that a passage has only in clauses of the other polarity,
-            from which it does not support, if its nearest part denies more or fewer things.
+        support_by_words: The same, for a passage that has all words of the statement itself.
+        strange: Inverse document frequency from which a thing that a passage does not name leaves a statement open.
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
         score: Blended score, 0 to 1, of a passage that is near.
         missing_weight: Inverse document frequency from which a word must not be missing.
@@ -67,8 +65,8 @@ class Thresholds(Section):
     doubted: float
     covered: float
     support: float
+    support_by_words: float
     strange: float
-    turned: float
     blend: float
     score: float
     missing_weight: float
@@ -99,6 +97,9 @@ class Support(Section):
         intercept: Added always.
         similarity: Of the cosine of both embeddings.
         values: Of the number of values that the passage states, 0 to 1.
+        answered: Of the share of the nearest part's words that the statement has or is near to, 0 to 1.
+        turns_whole: Where the whole passage denies what the statement affirms, or the reverse.
+        found_elsewhere: Of the share of the statement's words that only another passage has, 0 to 1.
         rivalry: Of how much nearer a passage is that says otherwise, -0.5 to 0.5.
         behind: Of how much more similar the most similar passage is, 0 to 1.
         strange: Of the weight of a thing that the statement names and the passage does not, 0 to 1.
@@ -108,6 +109,9 @@ class Support(Section):
     intercept: float
     similarity: float
     values: float
+    answered: float
+    turns_whole: float
+    found_elsewhere: float
     rivalry: float
     behind: float
     strange: float
@@ -237,6 +241,8 @@ class Times(RuleList[Rule]):
 class Numbers(RuleList[Rule]):
     """Rules of `numbers`."""
 
+    only_one: Rule
+    only_do_one: Rule
     both: Rule
     as_both: Rule
 
