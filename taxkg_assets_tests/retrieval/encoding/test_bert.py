@@ -122,7 +122,7 @@ def test_weights_in_half_precision_are_left_to_the_library(tiny: Path, tmp_path:
     assert read_bert(folder) is None
 
 
-def test_a_replaced_vocabulary_is_read_anew(tiny: Path, tmp_path: Path) -> None:
+def test_a_replaced_vocabulary_is_read_again(tiny: Path, tmp_path: Path) -> None:
     from taxkg_assets.retrieval.encoding.bert import read_bert
 
     folder = Path(shutil.copytree(tiny, tmp_path / "model"))
