@@ -275,50 +275,38 @@ def fill_table(context: PassageContext, spot: Spot, *, rows: int) -> set[Spot]:
 def find_announced_table(context: PassageContext, spot: Spot) -> set[Spot]:
     """Return the rows of the table that a sentence announces, as in "The rates are shown next", or that it names.
 
-    A list after the sentence is what it announces, and a worksheet or an example states no rule.
+    A worksheet or an example states no rule, so neither is returned.
 
     Args:
         context: Lines of adjacent rows of the index.
         spot: The sentence.
 
     Returns:
-        Its rows and notes, if it follows under the same heading, after one other paragraph at most; empty for a long
-        table, and for one whose first row is no header.
+        Rows and notes of the table; empty for a long table, and for one whose first row is no header.
     """
     line = context.lines[spot[0]]
-    after = context.lines[spot[0] + 1 :]
-    first = None if line.is_table else next((below for below in after if below.is_table), None)
-    if first is None or not _share_heading(context, line, first):
-        return set()
-    between = context.lines[spot[0] + 1 : first.place]
-    lines, text = context.of_row[first.row], line.read_sentence(spot[1]).rstrip(". ")
-    captions = find_captions(lines)
+    table = _find_next_table(context, line)
+    captions, text = find_captions(table), line.read_sentence(spot[1]).rstrip(". ")
     is_title = bool(text) and any(f"{caption} ".startswith(f"{text} ") for caption in captions)
-    if len(between) > 1 or any(below.is_item for below in between) or not (is_title or announces_table(text)):
+    if not (is_title or load_answers().announcements.matches(text)):
         return set()
-    rows = [row for row in lines if states_something(lines, row)]
-    headers = next((found for row in rows if (found := find_headers(lines, row))), ())
-    is_worked = any(
-        load_answers().worked_tables.matches(title) for title in (*captions, context.heading(first.row), text)
-    )
-    if is_worked or len(rows) > load_answers().tables.whole_rows or any(map(prints_value, headers)):
+    titles = (*captions, text, *(context.heading(row.row) for row in table[:1]))
+    rows = [row for row in table if states_something(table, row)]
+    headers = next((found for row in rows if (found := find_headers(table, row))), ())
+    is_worked = any(map(load_answers().worked_tables.matches, titles))
+    is_headed = not any(letter.isdigit() for header in headers for letter in header)
+    if is_worked or not is_headed or len(rows) > load_answers().tables.whole_rows:
         return set()
     return {(row.place, 0) for row in rows}
 
 
-def announces_table(text: str) -> bool:
-    """Return whether a sentence says nothing without the table after it.
+def _find_next_table(context: PassageContext, line: Line) -> list[Line]:
+    """Return the lines of the table that follows a line under its heading, after one other paragraph at most.
 
-    Args:
-        text: The sentence.
+    A list in between is what the line announces, so no table is returned then.
     """
-    return load_answers().announcements.matches(text)
-
-
-def prints_value(header: str) -> bool:
-    """Return whether the header of a column is an amount, a date or a number: a row of values that heads no column.
-
-    Args:
-        header: Header of a column.
-    """
-    return any(map(str.isdigit, header))
+    after = context.lines[line.place + 1 :]
+    number = next((number for number, below in enumerate(after) if below.is_table), None)
+    if line.is_table or number is None or number > 1 or any(below.is_item for below in after[:number]):
+        return []
+    return context.of_row[after[number].row] if _share_heading(context, line, after[number]) else []
