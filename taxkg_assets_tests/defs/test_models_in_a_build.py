@@ -116,7 +116,7 @@ def test_an_outage_loses_no_call_and_a_full_record_makes_none(
     failing = serve(
         lambda sent, n: answer_like_the_rules(sent) if n < 2 else Answer({"error": {"message": "down"}}, 500)
     )
-    with pytest.raises(OutageError, match="m: the endpoint failed with status 500"):
+    with pytest.raises(OutageError, match="m: the server failed with status 500"):
         _make(home)
     assert (len(failing.sent), len(Journal(home.store).read())) == (3, 2)
 

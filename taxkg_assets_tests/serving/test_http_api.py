@@ -193,7 +193,7 @@ def test_a_trace_begins_in_the_revision_that_is_named(client: TestClient) -> Non
     assert client.get(path).json()["revision"] == "2026-01"
     refused = client.get(f"{path}&revision=1999")
     assert refused.status_code == 404
-    assert "Revisions: 2026-01, 2024-01" in refused.json()["detail"]
+    assert "Revisions with it: 2026-01, 2024-01" in refused.json()["detail"]
 
 
 def test_numbers_have_few_digits(client: TestClient) -> None:

@@ -146,7 +146,7 @@ def test_the_command_writes_the_picture(home: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("document", "page", "remedy"),
-    [(NAME, 3, "its pages are 1 to 2"), (NAME, 0, "its pages are 1 to 2"), ("owls", 1, f"Documents: {NAME}")],
+    [(NAME, 3, "Its pages are 1 to 2"), (NAME, 0, "Its pages are 1 to 2"), ("owls", 1, f"Documents: {NAME}")],
 )
 def test_an_unknown_document_or_page_says_what_there_is(home: Path, document: str, page: int, remedy: str) -> None:
     with pytest.raises(PageNotFoundError, match=remedy):

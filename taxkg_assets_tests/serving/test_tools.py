@@ -182,8 +182,8 @@ def test_a_comparison_of_equal_documents_names_both(service: Service, monkeypatc
         ("evidence", {"node_id": "nothing"}, "Use the `node_id` of a search result."),
         ("passage", {"node_id": "nothing"}, "no node 'nothing'"),
         ("diff", {"name": "f0"}, "Names: "),
-        ("box", {"form": "1099-DIV", "key": "2e", "revision": "1999"}, "Revisions: 2026-01, 2024-01."),
-        ("line", {"form": "1099-DIV", "key": "2e", "revision": "1999"}, "no revision '1999'"),
+        ("box", {"form": "1099-DIV", "key": "2e", "revision": "1999"}, "Revisions with it: 2026-01, 2024-01."),
+        ("line", {"form": "1099-DIV", "key": "2e", "revision": "1999"}, "No revision '1999'"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(service: Service, tool: str, arguments: dict[str, object], said: str) -> None:

@@ -90,7 +90,7 @@ def test_shares_are_worked_on_in_processes_of_their_own_and_come_in_order() -> N
 
 
 def test_an_error_is_raised_as_it_was() -> None:
-    with pytest.raises(MissingSourceError, match="give another"):
+    with pytest.raises(MissingSourceError, match="name another"):
         run_in_process("the test", fail)
     with pytest.raises(RuntimeError, match="ValueError: broken"):
         run_in_process("the test", fail_with_what_cannot_be_sent)
