@@ -368,6 +368,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
     rated = []
     for row, own in zip(found, texts, strict=True):
         similarity, part = max((next(cosines), -number) for number in range(len(own)))
+        denials_of_part = _count_denials(own[-part], reader)
         rated.append(
             replace(
                 row,
@@ -375,8 +376,8 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
                 soft_coverage=row.own_coverage,
                 answered=row.own_coverage,
                 part=own[-part],
-                denies_as_often=_count_denials(own[-part], reader)[0] == denials[0],
-                turns_part=_is_turned(_count_denials(own[-part], reader), denials),
+                denies_as_often=denials_of_part[0] == denials[0],
+                turns_part=_is_turned(denials_of_part, denials),
                 turns_whole=_is_turned(_count_denials(row.passage.spoken, reader), denials),
             )
         )

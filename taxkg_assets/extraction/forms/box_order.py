@@ -6,14 +6,16 @@ Cells of a face touch, so no white strip parts their columns. Their own count de
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.layout.columns import Column, Item, find_columns
 from taxkg_assets.extraction.layout.paragraphs import thresholds
 from taxkg_assets.extraction.layout.regions import FaceBox
 
+Placed = TypeVar("Placed")
 # Boxes of one row begin at heights nearer than this.
 _SAME_HEIGHT_PT = 1.0
 _COUNTED = re.compile(r"box_(\d+)([a-z]*)")
@@ -108,10 +110,27 @@ def sort_by_rows(boxes: Sequence[FaceBox]) -> list[FaceBox]:
     Returns:
         The same boxes in their new order.
     """
-    rows: list[list[FaceBox]] = []
-    for box in sorted(boxes, key=lambda box: box.y0):
-        if rows and box.y0 - rows[-1][0].y0 < _SAME_HEIGHT_PT:
-            rows[-1].append(box)
-        else:
-            rows.append([box])
+    rows = group_by_distance(boxes, position=lambda box: box.y0, least=_SAME_HEIGHT_PT)
     return [box for row in rows for box in sorted(row, key=lambda box: box.x0)]
+
+
+def group_by_distance(
+    items: Iterable[Placed], *, position: Callable[[Placed], float], least: float
+) -> list[list[Placed]]:
+    """Sort items by position and start a group at each one that is too far from the first of the group before.
+
+    Args:
+        items: Items of one page.
+        position: Returns the position of an item in points.
+        least: Distance in points from which an item starts a new group.
+
+    Returns:
+        Groups in order of position.
+    """
+    groups: list[list[Placed]] = []
+    for item in sorted(items, key=position):
+        if groups and position(item) - position(groups[-1][0]) < least:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return groups

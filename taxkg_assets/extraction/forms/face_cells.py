@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from taxkg_assets.extraction.forms.box_order import group_by_distance
 from taxkg_assets.extraction.forms.margin_labels import label_key
 from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
@@ -104,12 +105,7 @@ def _by_caption(lines: list[Line]) -> list[Line]:
 
 def _rows_of(lines: Sequence[Line]) -> list[list[Line]]:
     """Divide lines into rows from the top, each from left to right."""
-    rows: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: line.base):
-        if rows and line.base - rows[-1][0].base < _ROW_PT:
-            rows[-1].append(line)
-        else:
-            rows.append([line])
+    rows = group_by_distance(lines, position=lambda line: line.base, least=_ROW_PT)
     return [sorted(row, key=lambda line: line.x0) for row in rows]
 
 
