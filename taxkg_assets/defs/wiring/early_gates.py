@@ -1,8 +1,8 @@
 """Evaluates gates in the background while the build continues: the gates of a table start once it is written.
 
 A gate still takes effect when its check runs. The check uses the early verdict if it is for the same table versions.
-One background process works at a time, next to the build's own step; `early_tables.py` shares it. If a check comes
-before its batch has started, the check evaluates the batch itself.
+If a check comes before its batch has started, the check evaluates the batch itself. `early_tables.py` builds tables in
+the same background, while no gate waits there.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any
 
+from taxkg_assets.defs.wiring.background import BackgroundWork
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import SHARES, make_portable, reads_much, run_in_process
@@ -30,10 +32,10 @@ class _Batch:
     begun: Future[Mapping[str, Found]]
     found: Mapping[str, Found] | None = None
 
-    def wait(self) -> Mapping[str, Found]:
+    def wait(self, background: BackgroundWork) -> Mapping[str, Found]:
         """Return the verdicts, evaluating gates here that have not started."""
         if self.found is None:
-            self.found = self.work() if self.begun.cancel() else self.begun.result()
+            self.found = self.work() if self.begun.cancel() else background.wait(self.begun)
         return self.found
 
 
@@ -41,7 +43,7 @@ class _Batch:
 class EarlyGates:
     """The gates of one run that are evaluated in the background before their steps."""
 
-    threads: ThreadPoolExecutor
+    background: BackgroundWork = field(init=False)
     written: dict[str, Home] = field(default_factory=dict)
     batches: dict[tuple[str, str], _Batch] = field(default_factory=dict)
     begun: set[str] = field(default_factory=set)
@@ -55,15 +57,25 @@ class EarlyGates:
     preparing: ThreadPoolExecutor | None = None
     """Where `early_tables.py` prepares tables: next to gates, which may take longer."""
     preparations: dict[str, Future[None]] = field(default_factory=dict)
+    begin_tables: Callable[[], None] | None = None
+    """Starts the tables that can be built now; `early_tables.py` sets it."""
+    lock: RLock = field(default_factory=RLock)
+    """Taken while background work is chosen: by the build's own step, or by the thread of work that is over."""
+
+    def __post_init__(self) -> None:
+        self.background = BackgroundWork(when_free=self.begin)
 
     def begin(self) -> None:
-        """Start evaluating the gates of all tables written since the last call."""
-        while self.written:
-            table, home = self.written.popitem()
-            if table in self.begun:
-                self.begun.discard(table)
-            else:
-                self._begin_table(home, table)
+        """Start evaluating the gates of all tables written since the last call, then tables that can be built now."""
+        with self.lock:
+            while self.written:
+                table, home = self.written.popitem()
+                if table in self.begun:
+                    self.begun.discard(table)
+                else:
+                    self._begin_table(home, table)
+            if self.begin_tables is not None:
+                self.begin_tables()
 
     def begin_early(self, home: Home, table: str) -> None:
         """Start evaluating the gates of a table that was written ahead of its step.
@@ -74,6 +86,16 @@ class EarlyGates:
         """
         self.begun.add(table)
         self._begin_table(home, table)
+
+    def begin_small(self, home: Home, table: str) -> None:
+        """Start evaluating the gates of a table that reads few rows, which otherwise wait for their own steps.
+
+        Args:
+            home: The home.
+            table: Name of a table whose step is over.
+        """
+        if missing := [name for name in PIPELINE.gates(table) if (table, name) not in self.batches]:
+            self._begin(home, table, missing)
 
     def _begin_table(self, home: Home, table: str) -> None:
         names = PIPELINE.gates(table)
@@ -86,7 +108,7 @@ class EarlyGates:
         def work() -> Mapping[str, Found]:
             return run_in_process(f"the gates of {table}", evaluate_gates, home.home, table, names)
 
-        batch = _Batch(work, self.threads.submit(work))
+        batch = _Batch(work, self.background.submit(work))
         self.batches |= {(table, name): batch for name in names}
 
     def has_passed(self, home: Home, table: str, name: str) -> bool:
@@ -101,7 +123,7 @@ class EarlyGates:
         if batch is None or (batch.found is None and not batch.begun.done()):
             return False
         try:
-            result = batch.wait()[name]
+            result = batch.wait(self.background)[name]
         except Exception:  # the check of the gate runs again, and reports what is wrong
             return False
         if isinstance(result, Exception):
@@ -136,7 +158,7 @@ class EarlyGates:
         batch = self.batches.get((table, name))
         if batch is not None and batch.begun.running():
             self.evaluate_next(table, but=batch)
-        verdict = batch.wait()[name] if batch is not None else None
+        verdict = batch.wait(self.background)[name] if batch is not None else None
         if isinstance(verdict, Exception):
             raise verdict
         return verdict[0] if verdict is not None and verdict[1] == dict(versions) else None
@@ -155,16 +177,14 @@ def early_gates(tables: Collection[str] = ()) -> Iterator[None]:
     Yields:
         Nothing; at the end, running work is completed and queued work is dropped.
     """
-    with (
-        ThreadPoolExecutor(1, thread_name_prefix="gates") as threads,
-        ThreadPoolExecutor(1, thread_name_prefix="preparations") as preparing,
-    ):
-        _running.append(EarlyGates(threads, tables=tables, preparing=preparing))
+    with ThreadPoolExecutor(1, thread_name_prefix="preparations") as preparing:
+        run = EarlyGates(tables=tables, preparing=preparing)
+        _running.append(run)
         try:
             yield
         finally:
             _running.pop()
-            threads.shutdown(cancel_futures=True)
+            run.background.close()
             preparing.shutdown(cancel_futures=True)
 
 

@@ -2,8 +2,9 @@
 
 Dagster runs the steps of a build one after the other. On a large library a step runs in a process of its own, and the
 second core is idle meanwhile. A table begins early if the steps of all its inputs are over, and all gates above it have
-passed: by their checks, or by an early verdict. Its own step then takes the finished table, or makes it if the inputs
-are others than expected.
+passed: by their checks, or by an early verdict. The build looks for such a table when a step begins or waits, and when
+other background work is over. The table's own step then takes the finished table, or makes it if the inputs are others
+than expected.
 
 A table may also have a preparation, which fills the home's cache and decides no rows. It needs no gate, so it begins
 once the inputs are written.
@@ -15,6 +16,7 @@ import logging
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cache
 
 import dagster as dg
 
@@ -51,14 +53,31 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> N
         instance: Dagster instance of the run.
         current: Table whose step begins.
     """
-    run = find_run()
-    if run is None or _needs_all_memory(home, current):
+    if (run := find_run()) is None:
         return
-    for name in sorted(set(run.tables) & set(PIPELINE)):
-        if name != current and name not in run.finished:
+
+    def begin() -> None:
+        if _needs_all_memory(home, current):
+            return
+        waiting = [name for name in _order() if name in run.tables and name != current and name not in run.finished]
+        for name in waiting:
             _prepare(run, home, name)
-            if name not in run.early_tables:
+        for name in waiting:
+            if run.background.is_free() and name not in run.early_tables:
                 _begin(run, home, instance, name)
+
+    with run.lock:
+        run.begin_tables = begin
+        begin()
+
+
+@cache
+def _order() -> list[str]:
+    """Return all tables, first those from which the longest chain of further tables is made: they end the build."""
+    chains = dict[str, int]()
+    for name in reversed(PIPELINE.order()):
+        chains[name] = 1 + max((chains[below] for below in chains if name in PIPELINE.upstream(below)), default=0)
+    return sorted(PIPELINE.order(), key=lambda name: -chains[name])
 
 
 def _needs_all_memory(home: Home, name: str) -> bool:
@@ -94,12 +113,15 @@ def wait_until_prepared(name: str) -> None:
 def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:
     record = PIPELINE[name]
     step = record.step
-    if step is None or step.divided_table or record.is_training or record.fingerprint is None:
+    if step is None or record.is_training or record.fingerprint is None:
         return
-    if not set(record.upstream) <= run.finished or not reads_much(home, step.builder.reads):
+    if not set(record.upstream) <= run.finished or not reads_much(home, record.upstream):
         return
     waiting = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
-    if not all(run.has_passed(home, *gate.split(":")) for gate in waiting):
+    missing = [gate for gate in waiting if not run.has_passed(home, *gate.split(":"))]
+    if missing:
+        for table in {gate.partition(":")[0] for gate in missing}:
+            run.begin_small(home, table)
         return
     states = {above: home.store.state(above) for above in record.upstream}
     known: Mapping[str, TableState] = {above: state for above, state in states.items() if state is not None}
@@ -114,7 +136,8 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         run.begin_early(home, name)
         return written
 
-    run.early_tables[name] = _EarlyTable(made_from, run.threads.submit(make))
+    run.early_tables[name] = None  # so that a table that is over at once is not begun twice
+    run.early_tables[name] = _EarlyTable(made_from, run.background.submit(make))
 
 
 def take_table(name: str, *, made_from: str) -> Written | None:
@@ -127,12 +150,13 @@ def take_table(name: str, *, made_from: str) -> Written | None:
     Raises:
         Exception: What its builder raises.
     """
-    run = find_run()
-    early: _EarlyTable | None = run.early_tables.get(name) if run is not None else None
+    if (run := find_run()) is None:
+        return None
+    early: _EarlyTable | None = run.early_tables.get(name)
     if early is None or early.begun.cancel():
         return None
     try:
-        written = early.begun.result()
+        written = run.background.wait(early.begun)
     except StepDiedError:  # the step builds the table itself, with more memory
         return None
     return written if early.made_from == made_from else None

@@ -1,7 +1,8 @@
 """Gates that are evaluated next to the build say what they say in their turn, of the tables that lie there then."""
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -38,24 +39,29 @@ def test_gates_evaluated_together_say_what_each_says(sample_home: Path) -> None:
             assert said[0].offending.equals(alone.offending)
 
 
-def _early(monkeypatch: pytest.MonkeyPatch, said: Any, *, threads: ThreadPoolExecutor) -> EarlyGates:
-    """The gates of `nodes`, evaluated in this process to what is given."""
+def _begin_gates(monkeypatch: pytest.MonkeyPatch, said: Any, *, early: EarlyGates) -> None:
+    """Begin the gates of `nodes`, evaluated in this process to what is given."""
     monkeypatch.setattr(early_gates, "run_in_process", lambda *_: said())
     monkeypatch.setattr(early_gates, "reads_much", lambda *_: True)
-    early = EarlyGates(threads)
     early.written["nodes"] = Home()
     early.begin()
-    return early
 
 
-def test_what_was_found_binds_for_its_own_versions_only(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def early() -> Iterator[EarlyGates]:
+    """A run that has begun nothing."""
+    early = EarlyGates()
+    with closing(early.background):
+        yield early
+
+
+def test_what_was_found_binds_for_its_own_versions_only(monkeypatch: pytest.MonkeyPatch, early: EarlyGates) -> None:
     verdict = Verdict(pl.DataFrame(), 3)
-    with ThreadPoolExecutor(1) as threads:
-        early = _early(monkeypatch, lambda: {GATE: (verdict, {"nodes": 4})}, threads=threads)
-        assert early.take("nodes", GATE, versions={"nodes": 4}) is verdict
-        assert early.take("nodes", GATE, versions={"nodes": 5}) is None
-        assert early.take("nodes", "another gate", versions={"nodes": 4}) is None
-        assert early.take("edges", GATE, versions={"nodes": 4}) is None
+    _begin_gates(monkeypatch, lambda: {GATE: (verdict, {"nodes": 4})}, early=early)
+    assert early.take("nodes", GATE, versions={"nodes": 4}) is verdict
+    assert early.take("nodes", GATE, versions={"nodes": 5}) is None
+    assert early.take("nodes", "another gate", versions={"nodes": 4}) is None
+    assert early.take("edges", GATE, versions={"nodes": 4}) is None
 
 
 @pytest.mark.parametrize(
@@ -68,16 +74,17 @@ def test_what_was_found_binds_for_its_own_versions_only(monkeypatch: pytest.Monk
     ],
 )
 def test_a_gate_has_passed_early_on_the_present_versions_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Any, has_passed: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, early: EarlyGates, found: Any, has_passed: bool
 ) -> None:
-    with ThreadPoolExecutor(1) as threads:
-        early = _early(monkeypatch, lambda: {GATE: found()}, threads=threads)
-        threads.submit(int).result()
-        assert early.has_passed(Home(home=str(tmp_path)), "nodes", GATE) is has_passed
-        assert not early.has_passed(Home(home=str(tmp_path)), "nodes", "another gate")
+    _begin_gates(monkeypatch, lambda: {GATE: found()}, early=early)
+    early.background.wait(early.batches["nodes", GATE].begun)
+    assert early.has_passed(Home(home=str(tmp_path)), "nodes", GATE) is has_passed
+    assert not early.has_passed(Home(home=str(tmp_path)), "nodes", "another gate")
 
 
-def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(
+    monkeypatch: pytest.MonkeyPatch, early: EarlyGates
+) -> None:
     verdict, others_are_over = Verdict(pl.DataFrame(), 3), Event()
     first, *_, last = PIPELINE.gates("nodes")
     queried: list[str] = []
@@ -92,33 +99,31 @@ def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(monkeyp
 
     monkeypatch.setattr(early_gates, "run_in_process", evaluate)
     monkeypatch.setattr(early_gates, "reads_much", lambda *_: True)
-    with ThreadPoolExecutor(1) as threads:
-        early = EarlyGates(threads)
-        early.written["nodes"] = Home()
-        early.begin()
-        while not early.batches["nodes", first].begun.running():
-            pass
-        assert early.take("nodes", first, versions={"nodes": 4}) is verdict
-        assert early.has_passed(Home(), "nodes", last) is False, "evaluated, but of other versions"
-        assert early.take("nodes", last, versions={"nodes": 4}) is verdict
+    early.written["nodes"] = Home()
+    early.begin()
+    while not early.batches["nodes", first].begun.running():
+        pass
+    assert early.take("nodes", first, versions={"nodes": 4}) is verdict
+    assert early.has_passed(Home(), "nodes", last) is False, "evaluated, but of other versions"
+    assert early.take("nodes", last, versions={"nodes": 4}) is verdict
     assert len(queried) == 2
 
 
-def test_a_gate_that_crashes_crashes_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ThreadPoolExecutor(1) as threads:
-        early = _early(monkeypatch, lambda: {GATE: ValueError("broken law")}, threads=threads)
-        with pytest.raises(ValueError, match="broken law"):
-            early.take("nodes", GATE, versions={"nodes": 4})
+def test_a_gate_that_crashes_crashes_its_check(monkeypatch: pytest.MonkeyPatch, early: EarlyGates) -> None:
+    _begin_gates(monkeypatch, lambda: {GATE: ValueError("broken law")}, early=early)
+    with pytest.raises(ValueError, match="broken law"):
+        early.take("nodes", GATE, versions={"nodes": 4})
 
 
-def test_who_asks_does_not_wait_for_what_has_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_does_not_wait_for_gates_that_have_not_begun(
+    monkeypatch: pytest.MonkeyPatch, early: EarlyGates
+) -> None:
     verdict, busy = Verdict(pl.DataFrame(), 3), Event()
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(busy.wait, 60)
-        early = _early(monkeypatch, lambda: {GATE: (verdict, {"nodes": 4})}, threads=threads)
-        assert early.take("nodes", GATE, versions={"nodes": 4}) is verdict
-        assert not busy.is_set()
-        busy.set()
+    early.background.submit(lambda: busy.wait(60))
+    _begin_gates(monkeypatch, lambda: {GATE: (verdict, {"nodes": 4})}, early=early)
+    assert early.take("nodes", GATE, versions={"nodes": 4}) is verdict
+    assert not busy.is_set()
+    busy.set()
 
 
 def test_a_build_with_processes_next_to_it_is_the_build(

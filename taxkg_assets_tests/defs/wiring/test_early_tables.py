@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
+from time import monotonic, sleep
 from typing import Any
 
 import dagster as dg
+import polars as pl
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 from taxkg_assets.defs.home.stored_tables import TableState
+from taxkg_assets.defs.wiring import early_gates as early_gates_module
 from taxkg_assets.defs.wiring import early_tables
+from taxkg_assets.defs.wiring.background import BackgroundWork
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, early_gates, find_run, record_output
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
 from taxkg_assets.defs.wiring.output_rows import Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import StepDiedError
+from taxkg_assets.defs.wiring.verdicts import Verdict
 
 WRITTEN = Written("content", {"unchanged": False})
 
@@ -48,10 +52,10 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         yield made
 
 
-def _threads() -> ThreadPoolExecutor:
+def _background() -> BackgroundWork:
     run = find_run()
     assert run is not None
-    return run.threads
+    return run.background
 
 
 def _begin(tmp_path: Path, *, current: str = "summaries") -> None:
@@ -71,10 +75,12 @@ def test_a_table_is_made_early_once_and_taken_for_its_inputs_only(run: list[str]
 def test_a_table_below_a_gate_that_has_not_passed_is_not_made_early(
     run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    begun: list[str] = []
     monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {"sections:gate": "has failed"})
+    monkeypatch.setattr(EarlyGates, "begin_small", lambda run, home, table: begun.append(table))
     _begin(tmp_path)
     assert take_table("nodes", made_from="from these") is None
-    assert run == []
+    assert (run, begun) == ([], ["sections"])
     monkeypatch.setattr(EarlyGates, "has_passed", lambda run, home, *gate: gate == ("sections", "gate"))
     _begin(tmp_path)
     assert take_table("nodes", made_from="from these") is WRITTEN, "an early verdict is enough"
@@ -82,11 +88,51 @@ def test_a_table_below_a_gate_that_has_not_passed_is_not_made_early(
 
 def test_a_step_does_not_wait_for_a_table_that_has_not_begun(run: list[str], tmp_path: Path) -> None:
     busy = Event()
-    _threads().submit(busy.wait, 60)
+    _background().submit(lambda: busy.wait(60))
     _begin(tmp_path)
     assert take_table("nodes", made_from="from these") is None
-    busy.set()
     assert run == []
+    busy.set()
+
+
+def test_a_table_begins_when_work_before_it_is_over(run: list[str], tmp_path: Path) -> None:
+    busy = Event()
+    before = _background().submit(lambda: busy.wait(60))
+    _begin(tmp_path)
+    busy.set()
+    assert before.result()
+    _wait_until(lambda: bool(run))
+    assert take_table("nodes", made_from="from these") is WRITTEN
+
+
+def test_a_table_begins_while_the_step_waits(run: list[str], tmp_path: Path) -> None:
+    busy = Event()
+    before = _background().submit(lambda: busy.wait(60))
+    _begin(tmp_path)
+    step = Thread(target=_background().wait, args=[before])
+    step.start()
+    _wait_until(lambda: run == ["nodes"])
+    assert not before.done()
+    busy.set()
+    step.join()
+
+
+def test_gates_that_read_few_rows_are_evaluated_for_a_table_that_could_begin(
+    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = PIPELINE.gates("lines")[0]
+    passed = {name: (Verdict(pl.DataFrame(), 1), {}) for name in PIPELINE.gates("lines")}
+    monkeypatch.setattr(early_gates_module, "run_in_process", lambda *_: passed)
+    monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {f"lines:{gate}": "has not been run"})
+    _begin(tmp_path)
+    _wait_until(lambda: run == ["nodes"])
+
+
+def _wait_until(is_true: Callable[[], bool]) -> None:
+    end = monotonic() + 60
+    while not is_true() and monotonic() < end:
+        sleep(0.01)
+    assert is_true()
 
 
 @pytest.mark.parametrize(("failure", "is_raised"), [(ValueError("broken law"), True), (StepDiedError("killed"), False)])
@@ -98,7 +144,6 @@ def test_a_builder_that_fails_fails_its_step_but_a_lack_of_memory_does_not(
 
     monkeypatch.setattr(early_tables, "make_in_process", fail)
     _begin(tmp_path)
-    _threads().submit(int).result()
     if is_raised:
         with pytest.raises(ValueError, match="broken law"):
             take_table("nodes", made_from="from these")
@@ -120,6 +165,7 @@ def test_a_preparation_begins_once_and_needs_no_gate(
     prepared: list[str] = []
     _prepare(monkeypatch, lambda: prepared.append("nodes"))
     monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {"sections:gate": "has failed"})
+    monkeypatch.setattr(EarlyGates, "begin_small", lambda *_: None)
     _begin(tmp_path)
     _begin(tmp_path)
     wait_until_prepared("nodes")
