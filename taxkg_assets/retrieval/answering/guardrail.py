@@ -191,7 +191,7 @@ def compute_features(
         ),
         "missing_year": float(_lacks_years(route, facts, results[: depth["years"]], terms)),
         "missing_edition": float(_lacks_edition(route, facts)),
-        "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.places)),
+        "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.jurisdictions)),
         "foreign_country": float(_is_abroad(question, frozenset(ranking.query_term_idf), rows[: depth["mentions"]])),
         "advice": float(any(rule.pattern.search(question) for rule in load_guardrail().advice)),
         "needs_private_data": float(any(rule.pattern.search(question) for rule in load_guardrail().needs_private_data)),
@@ -244,7 +244,7 @@ def _score_cohesion(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
 
 def _score_document_spread(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:
     """Return 0 where the first candidates are of one document, 1 where each is of another."""
-    documents = {int(facts.number_of[candidate.row]) for candidate in candidates}
+    documents = {int(facts.number_by_row[candidate.row]) for candidate in candidates}
     return (len(documents) - 1) / max(1, len(candidates) - 1)
 
 

@@ -76,7 +76,7 @@ def _name_absent(form: str, question: str) -> str:
 
 def _find_foreign_places(searcher: Searcher, question: str, ranking: Ranking, *, document: str) -> list[str]:
     """Return the places of a question that the document is not about, unless a table lists them."""
-    foreign = searcher.facts.find_foreign_places(ranking.route, document)
+    foreign = searcher.facts.list_foreign_jurisdictions(ranking.route, document)
     if not foreign:
         return []
     listed = {place.replace("_", " ") for place in find_listed_places(searcher, question, ranking)}

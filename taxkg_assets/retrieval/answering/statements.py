@@ -247,8 +247,8 @@ def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
 
 def _is_of_other_side(row: int, route: Route, facts: PassageFacts) -> bool:
     """Return whether a row addresses the recipient where the filer is meant, or the reverse."""
-    limit, side = load_answers().certain_side, facts.sides[int(facts.side_number[row])]
-    if not facts.has_both_sides[facts.form_number[row]]:  # the filer of such a form is the taxpayer
+    limit, side = load_answers().certain_side, facts.perspectives[int(facts.perspective_number[row])]
+    if not facts.has_filer_and_recipient[facts.form_number[row]]:  # the filer of such a form is the taxpayer
         return False
     return route.certainty >= limit and {side, route.perspective} == {"filer", "recipient"}
 

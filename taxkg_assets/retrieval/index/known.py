@@ -15,13 +15,13 @@ from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.encoding.lexical import Vocabulary
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical_of_column
 from taxkg_assets.retrieval.index.document_facts import DocumentFacts
-from taxkg_assets.retrieval.index.facts import RANKED, PassageFacts
+from taxkg_assets.retrieval.index.facts import RANKED_COLUMNS, PassageFacts
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS, find_units
 from taxkg_assets.retrieval.index.passage_index import Known
 from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 
-MAPPED = (*RANKED, "text", "chunk_id", "anchor_id", "node_ids", "bboxes")
+MAPPED = (*RANKED_COLUMNS, "text", "chunk_id", "anchor_id", "node_ids", "bboxes")
 """Columns that are also stored outside LanceDB's tables: all that a search and its passages read.
 
 A request to LanceDB takes 1.4 ms even for one number of one row, and LanceDB stores rectangles as five columns.
@@ -127,7 +127,7 @@ def build_known(
         ),
         terms=pl.DataFrame({"term": lexical.vocabulary.terms, "frequency": lexical.vocabulary.frequencies}),
         catalogue=pl.DataFrame(schema=CATALOGUE) if catalogue is None else catalogue,
-        document_vectors=find_mean_directions(vectors, about.number_of, count=len(about.documents)),
+        document_vectors=find_mean_directions(vectors, about.number_by_row, count=len(about.documents)),
         section_means=build_means(facts.anchor_number, vectors),
         lexical=lexical,
         codes=build_codes(vectors),

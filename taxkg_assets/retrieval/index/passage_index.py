@@ -164,7 +164,7 @@ class SearchIndex:
         """Return the mean direction of each document's passages, shape (documents, dimension)."""
         if self.known.document_vectors is not None:
             return self.known.document_vectors
-        return find_mean_directions(self.vectors, self.documents.number_of, count=len(self.documents.documents))
+        return find_mean_directions(self.vectors, self.documents.number_by_row, count=len(self.documents.documents))
 
     @property
     def tokens(self) -> TokenIndex | None:
@@ -398,5 +398,5 @@ def open_lance_index(
 
 
 def _score_terms(lexical: LexicalRetriever, question: Question, facts: PassageFacts) -> BestRows:
-    by_term = lexical.score_rows(question.terms, extra=question.extra, extra_weight=question.extra_weight)
+    by_term = lexical.score_rows(question.terms, expansion_terms=question.extra, expansion_weight=question.extra_weight)
     return BestRows(by_term, 0.0, facts)

@@ -62,7 +62,7 @@ class RowFilter:
         """
         if among is None and self._whole:
             return self._whole[0]
-        starts, lengths = facts.runs
+        starts, lengths = facts.uniform_runs
         keep = self._pass(facts, starts if among is None else among)
         if among is None:
             keep = np.repeat(keep, lengths)
@@ -81,7 +81,7 @@ class RowFilter:
         if self.forms is not None:
             keep &= self.forms[facts.form_number[rows]]
         if self.perspective is not None:
-            keep &= facts.side_number[rows] == facts.find_side(self.perspective)
+            keep &= facts.perspective_number[rows] == facts.find_perspective(self.perspective)
         return keep
 
 

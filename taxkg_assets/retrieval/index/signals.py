@@ -12,7 +12,7 @@ from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, TokenVectors, Vectors
 from taxkg_assets.retrieval.encoding.vector import score_rows
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
-from taxkg_assets.retrieval.index.facts import RANKED, PassageFacts
+from taxkg_assets.retrieval.index.facts import RANKED_COLUMNS, PassageFacts
 from taxkg_assets.retrieval.index.first_stage import FirstStage
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.query.parsed_query import EncodedQuery, ParsedQuery
@@ -79,20 +79,20 @@ def gather_signals(
         Signals of each candidate, in order of the fusion.
     """
     facts, lexical = index_context.passages, index_context.index.lexical
-    fused = first_stage.fused
-    facts.prefetch(list(fused), (*RANKED, *(("text",) if parsed.has_codes else ())))
+    fused = first_stage.fused_scores
+    facts.prefetch(list(fused), (*RANKED_COLUMNS, *(("text",) if parsed.has_codes else ())))
     listed = _leave_out_navigation(list(fused), facts)
     rows = np.array(listed, dtype=np.int64)
     top = max(fused.values(), default=1.0)
     by_section = _score_sections(facts.anchor_number[rows], encoded.query_vector, index_context, scale)
-    contained = lexical.hold_terms(list(first_stage.idf), rows)
+    contained = lexical.find_containing_rows(list(first_stage.idf), rows)
     return Signals(
         rows=rows,
         lexical=first_stage.score_terms(rows),
         vector=first_stage.score_meaning(rows),
         fused=np.array([fused.get(row, 0.0) for row in listed]) / top,
-        by_document=first_stage.documents,
-        document_number=index_context.documents.number_of[rows],
+        by_document=first_stage.document_features,
+        document_number=index_context.documents.number_by_row[rows],
         by_section=by_section,
         by_token=_score_tokens(rows, encoded.tokens, index_context),
         contained=contained,
@@ -158,5 +158,5 @@ def find_contained_terms(
     contained_printed = contained.copy()
     for place, term in enumerate(wanted):
         if term in printed:
-            contained_printed[place] |= lexical.hold_terms(sorted(printed[term]), rows).any(axis=0)
+            contained_printed[place] |= lexical.find_containing_rows(sorted(printed[term]), rows).any(axis=0)
     return contained_printed

@@ -15,7 +15,7 @@ import polars as pl
 
 from taxkg_assets.prompts.contract import Block, ProposalOutcome, Proposer
 from taxkg_assets.prompts.tasks import SUMMARIES, SummaryItem, SummaryProposal
-from taxkg_assets.retrieval.index.facts import bare_wording
+from taxkg_assets.retrieval.index.facts import hash_bare_wording
 from taxkg_assets.rules.models.levels import load_levels
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.schemas import Anchors, Documents, Sections, Summaries
@@ -98,7 +98,9 @@ def _find_running_text(
         sections.select("document_id", "anchor_id", "element_id", "table_id", "paragraph_ix", "page", "role", "text")
         .join(about, on="document_id", maintain_order="left")
         .filter(
-            pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over(bare_wording()) < least
+            pl.col("text") != "",
+            pl.col("table_id").is_null(),
+            pl.col("family").n_unique().over(hash_bare_wording()) < least,
         )
         .sort("document_id", "paragraph_ix")
     )

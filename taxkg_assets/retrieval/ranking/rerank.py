@@ -124,13 +124,13 @@ def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict
     rows, keys, texts = signals.rows, signals.keys, signals.texts
     form = score_forms(facts.forms, route)[facts.form_number[rows]]
     key = _score_each(list(zip(keys, texts, strict=True)), lambda own: _score_key(*own, route))
-    sides, is_table = facts.side_number[rows], facts.is_table[rows]
-    has_both = facts.has_both_sides[facts.form_number[rows]]  # a form with one reader is for the taxpayer
+    sides, is_table = facts.perspective_number[rows], facts.is_table[rows]
+    has_both = facts.has_filer_and_recipient[facts.form_number[rows]]  # a form with one reader is for the taxpayer
     same_audience, opposite_audience = (
-        np.array([route.certainty * (name == wanted) for name in facts.sides])[sides] * has_both
+        np.array([route.certainty * (name == wanted) for name in facts.perspectives])[sides] * has_both
         for wanted in (route.perspective, _OTHER_SIDE.get(route.perspective))
     )
-    is_general = np.array([name in ("publication", "other") for name in facts.sides])[sides]
+    is_general = np.array([name in ("publication", "other") for name in facts.perspectives])[sides]
     return {
         "form": form,
         "key": key,
@@ -140,7 +140,7 @@ def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict
         "same_audience": same_audience,
         "opposite_audience": opposite_audience,
         "general": is_general * (route.certainty * (route.perspective == "filer")),
-        "face": np.array([name == "face" for name in facts.sides])[sides] * (1.0 - is_table),
+        "face": np.array([name == "face" for name in facts.perspectives])[sides] * (1.0 - is_table),
         "short": (np.asarray(facts.word_counts)[rows] <= short).astype(np.float64),
         "amount_table": is_table * float(route.wants_amount),
     }

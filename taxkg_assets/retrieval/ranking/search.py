@@ -127,18 +127,22 @@ class Searcher:
         )
         scale = self.encoder.scale
         allowed = build_filter(
-            context.documents, document=document, year=year, forms=parsed.matches_form if form else None, tag=tag
+            context.documents,
+            document=document,
+            year=year,
+            forms=parsed.matches_form if form else None,
+            tag=tag,
         )
         first_stage = score_first_stage(
             parsed,
             encoded,
-            allowed=allowed,
+            caller_filter=allowed,
             index_context=context,
             scale=scale,
-            parts=parts,
+            components=parts,
         )
         signals = None
-        if first_stage.fused:
+        if first_stage.fused_scores:
             signals = gather_signals(parsed, encoded, first_stage, index_context=context, scale=scale)
         ranking = self._rank_by_features(parsed, encoded, first_stage, signals)
         ranking = self._apply_reranker(parsed.text, replace(ranking, question=query, corrections=corrections))
@@ -299,7 +303,7 @@ class Searcher:
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
         features = {name: values[order] for name, values in features.items()}
-        ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.orders]
+        ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.best_rows]
         cosines = first_stage.scores.score_meaning(rows).tolist()
         candidates = tuple(
             Candidate(

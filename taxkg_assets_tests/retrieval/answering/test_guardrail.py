@@ -106,7 +106,7 @@ def test_first_passages_of_many_documents_are_scattered(searcher: Searcher) -> N
         return _find_of(searcher, replace(ranking, candidates=candidates))["document_spread"]
 
     ranking = searcher.rank("harbour rent in box 1a")
-    by_document = {int(searcher.facts.number_of[found.row]): found for found in ranking.candidates}
+    by_document = {int(searcher.facts.number_by_row[found.row]): found for found in ranking.candidates}
     assert len(by_document) > 1
     assert count(tuple(by_document.values())) == 1.0
     assert count(ranking.candidates[:1] * 3) == 0.0

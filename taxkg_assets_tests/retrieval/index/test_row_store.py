@@ -103,13 +103,13 @@ def test_what_a_search_shows_is_not_read_from_the_database(rows: pl.DataFrame) -
 def test_a_filter_marks_the_rows_that_it_passes_one_by_one(rows: pl.DataFrame) -> None:
     facts = PassageFacts(rows)
     documents = np.arange(facts.document_number.max() + 1) % 2 == 0
-    side = facts.sides[-1]
+    side = facts.perspectives[-1]
     narrow = RowFilter(documents=documents).narrow(perspective=side)
-    passes = documents[facts.document_number] & (facts.side_number == facts.find_side(side))
+    passes = documents[facts.document_number] & (facts.perspective_number == facts.find_perspective(side))
     among = np.arange(0, rows.height, 3)
     assert narrow.mask(facts).tolist() == passes.tolist()
     assert narrow.mask(facts, among=among).tolist() == passes[among].tolist()
-    starts, lengths = facts.runs
+    starts, lengths = facts.uniform_runs
     assert np.repeat(facts.document_number[starts], lengths).tolist() == facts.document_number.tolist()
 
 

@@ -46,7 +46,7 @@ def make_signals(
     """Signals of all rows with one score, read as a search reads them."""
     rows = np.arange(len(posted))
     scores, lexical = np.full(len(rows), share), build_lexical(posted)
-    contained = lexical.hold_terms(list(terms), rows)
+    contained = lexical.find_containing_rows(list(terms), rows)
     columns = {name: list(facts.columns[name]) for name in ("heading_path", "terms", "anchor_key", "text")}
     return Signals(
         rows=rows,
@@ -207,7 +207,9 @@ def test_a_return_of_estates_answers_questions_about_them_alone(route: Route, ex
 
 
 def test_a_document_belongs_to_the_place_it_names(searcher: Searcher) -> None:
-    places = dict(zip([row["document_id"] for row in searcher.facts.documents], searcher.facts.places, strict=True))
+    places = dict(
+        zip([row["document_id"] for row in searcher.facts.documents], searcher.facts.jurisdictions, strict=True)
+    )
     assert places["town-code"] == "new_york_city"
     assert places["f2077zed--2031"] == ""
 
