@@ -16,7 +16,7 @@ from benchmarks.results import open_home, write_results
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import draft_unit, finish_unit
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import find_mark, starts_list
+from taxkg_assets.retrieval.index.lines import find_mark, is_first_item
 from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -85,11 +85,11 @@ def _take_items(rows: Sequence[Mapping[str, Any]], *, outer: str) -> Iterator[st
     Items of lists within it are no items of its own.
     """
     first = find_mark(rows[0]["text"]) if rows else ""
-    if not first or (first not in _BULLETS and not starts_list(rows[0]["text"])):
+    if not first or (first not in _BULLETS and not is_first_item(rows[0]["text"])):
         return
     for number, row in enumerate(rows):
         mark = find_mark(row["text"])
-        is_other = number > 0 and mark == first and mark not in _BULLETS and starts_list(row["text"])
+        is_other = number > 0 and mark == first and mark not in _BULLETS and is_first_item(row["text"])
         if row["role"] != _ITEM or not mark or is_other or (mark == outer != first):
             return
         if mark == first:

@@ -105,7 +105,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
         settings: Settings of the search.
     """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
-    index = RememberingIndex.of(searcher.index)
+    index = RememberingIndex.wrap(searcher.index)
     shared = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
 
     def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
@@ -145,7 +145,7 @@ def open_base_systems(
         units=units.drop("vector"),
         unit_vectors=stack_vectors(units["vector"]),
         # The columns of the rows are the same for any encoder; only the vectors differ.
-        known=replace(searcher.index.known, document_vectors=None, section_means=None, tokens=tokens),
+        precomputed=replace(searcher.index.precomputed, document_vectors=None, section_means=None, tokens=tokens),
     )
     before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
     systems = open_systems(before, settings)

@@ -57,7 +57,7 @@ def look_back(context: PassageContext, spot: Spot, *, depth: int) -> set[Spot]:
 def _lead_in_only(context: PassageContext, spot: Spot) -> set[Spot]:
     """Return the last sentence of each lead-in line, and the one before it if the last only points to another place."""
     found: set[Spot] = set()
-    for place in context.lines[spot[0]].leads:
+    for place in context.lines[spot[0]].intro_ixs:
         line, last = context.lines[place], len(context.lines[place].sentences) - 1
         found.add((place, last))
         if last > 0 and load_answers().pointers.matches(line.read_sentence(last)):
@@ -100,7 +100,7 @@ def _spot_before(context: PassageContext, spot: Spot) -> Spot | None:
     above, own = context.lines[place - 1], context.lines[place]
     if above.is_heading or above.is_table or not _share_heading(context, above, own):
         return None
-    return above.place, len(above.sentences) - 1
+    return above.line_ix, len(above.sentences) - 1
 
 
 def find_exception(context: PassageContext, spot: Spot) -> set[Spot]:
@@ -134,7 +134,7 @@ def _find_next(context: PassageContext, spot: Spot) -> Spot | None:
     if spot[0] + 1 < len(context.lines) and not line.is_item:
         below = context.lines[spot[0] + 1]
         if below.sentences and not (below.is_item or below.is_heading or below.is_table):
-            return (below.place, 0) if _share_heading(context, below, line) else None
+            return (below.line_ix, 0) if _share_heading(context, below, line) else None
     return None
 
 
@@ -156,7 +156,7 @@ def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:
     line = context.lines[spot[0]]
     if len(line.text.split()) > load_answers().paragraph_words:
         return set()
-    return {(line.place, sentence) for sentence in range(len(line.sentences))}
+    return {(line.line_ix, sentence) for sentence in range(len(line.sentences))}
 
 
 def fill_section(context: PassageContext, spot: Spot, *, words: float = inf) -> set[Spot]:
@@ -173,7 +173,7 @@ def fill_section(context: PassageContext, spot: Spot, *, words: float = inf) -> 
         left -= len(line.text.split())
         if not _share_heading(context, line, own) or line.is_table or left < 0:
             break
-        found |= {(line.place, sentence) for sentence in range(len(line.sentences))} if not line.is_heading else set()
+        found |= {(line.line_ix, sentence) for sentence in range(len(line.sentences))} if not line.is_heading else set()
     return found
 
 
@@ -225,10 +225,10 @@ def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
     if line.is_table:
         return set()
     is_lead = spot[1] == len(line.sentences) - 1
-    items = context.hanging_on(line.place) if is_lead else []
+    items = context.hanging_on(line.line_ix) if is_lead else []
     if sum(item.text.strip(" $").isdigit() for item in items) * 2 > len(items):
         items = []  # columns of a table, printed one under the other
-    siblings = context.items_of(line) if line.is_item and line.leads else []
+    siblings = context.items_of(line) if line.is_item and line.intro_ixs else []
     limits, found = load_answers().lists, set[Spot]()
     for group, is_led in ((items, True), (siblings, False)):
         most = limits.whole_words if is_led or _is_one_statement(context, group) else limits.item_context_words
@@ -240,20 +240,20 @@ def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
             if words > most:
                 found = found if is_led else set()
                 break
-            found |= {(line.place, sentence) for line in whole for sentence in range(len(line.sentences))}
+            found |= {(line.line_ix, sentence) for line in whole for sentence in range(len(line.sentences))}
     return found
 
 
 def _find_below(context: PassageContext, line: Line) -> list[Line]:
     """Return the items of all levels that an item leads in: "2. Was:" says nothing without them."""
-    return [below for own in context.hanging_on(line.place) for below in (own, *_find_below(context, own))]
+    return [below for own in context.hanging_on(line.line_ix) for below in (own, *_find_below(context, own))]
 
 
 def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:
     """Return whether a list makes sense only as a whole: "all of the following", "…; and"."""
-    if not items or not items[0].leads:
+    if not items or not items[0].intro_ixs:
         return False
-    lead = context.lines[items[0].leads[-1]]
+    lead = context.lines[items[0].intro_ixs[-1]]
     ends = lead.read_sentence(len(lead.sentences) - 1)
     texts = [ends, *(item.text for item in items)]
     return any(load_answers().wholes.matches(text) for text in texts)
@@ -268,7 +268,7 @@ def fill_table(context: PassageContext, spot: Spot, *, rows: int) -> set[Spot]:
         rows: Largest number of rows.
     """
     lines = context.of_row[context.lines[spot[0]].row]
-    below = [own.place for own in lines if own.is_table and own.place >= spot[0] and states_something(lines, own)]
+    below = [own.line_ix for own in lines if own.is_table and own.line_ix >= spot[0] and states_something(lines, own)]
     return {(place, 0) for place in below[:rows]}
 
 
@@ -297,7 +297,7 @@ def find_announced_table(context: PassageContext, spot: Spot) -> set[Spot]:
     is_headed = not any(letter.isdigit() for header in headers for letter in header)
     if is_worked or not is_headed or len(rows) > load_answers().tables.whole_rows:
         return set()
-    return {(row.place, 0) for row in rows}
+    return {(row.line_ix, 0) for row in rows}
 
 
 def _find_next_table(context: PassageContext, line: Line) -> list[Line]:
@@ -305,7 +305,7 @@ def _find_next_table(context: PassageContext, line: Line) -> list[Line]:
 
     A list in between is what the line announces, so no table is returned then.
     """
-    after = context.lines[line.place + 1 :]
+    after = context.lines[line.line_ix + 1 :]
     number = next((number for number, below in enumerate(after) if below.is_table), None)
     if line.is_table or number is None or number > 1 or any(below.is_item for below in after[:number]):
         return []

@@ -172,7 +172,7 @@ def rate_statements(statements: Sequence[Statement], term: str) -> Iterator[Defi
     for own in statements:
         if own.is_pointer or own.is_example or own.is_expired or own.is_figures:
             continue
-        leads = [own.context.lines[place].text for place in own.line.leads[-1:]]  # "The term means:" is a lead-in
+        leads = [own.context.lines[place].text for place in own.line.intro_ixs[-1:]]  # "The term means:" is a lead-in
         strength = max(_find_strength(text, name) for text in [own.text, *leads] for name in names)
         opens = is_under and own.is_opening and any(rules.openings.matches(mark_term(own.text, name)) for name in names)
         if strength > 0 or opens:

@@ -308,7 +308,7 @@ def _read_statement(row: int, evidence: str, context: PassageContext, *, number:
         text = " ".join(own.text.split())
         if evidence in text or text.rstrip(".") in evidence:
             is_named = bool(quoted) or _CELLS in evidence or number in _NUMBERS.findall(text)
-            quoted += [own] if is_named or before is None or before.place != own.place else [before, own]
+            quoted += [own] if is_named or before is None or before.line_ix != own.line_ix else [before, own]
         before = own
     drafts = merge_drafts(draft_unit(own, worth=1.0, is_whole=False) for own in quoted)
     pieces = [piece for draft in drafts for piece in finish_unit(draft, rank=1).pieces]

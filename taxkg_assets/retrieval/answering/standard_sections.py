@@ -166,7 +166,7 @@ def quote_section(
 
 def _draft_opening(first: Statement, *, words: int) -> tuple[Draft, set[Spot]]:
     """Draft the text under a heading from its first statement on, or the table there; and return what all of it is."""
-    context, spot = first.context, (first.place, first.sentence)
+    context, spot = first.context, (first.line_ix, first.sentence)
     draft = draft_unit(first, worth=1.0)
     if first.line.is_table:
         draft.spots |= fill_table(context, spot, rows=load_standard_sections().rows)

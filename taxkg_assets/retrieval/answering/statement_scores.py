@@ -10,7 +10,7 @@ import numpy as np
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Encoder
-from taxkg_assets.retrieval.index.lines import CELLS
+from taxkg_assets.retrieval.index.lines import CELL_SEPARATOR
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking
@@ -172,7 +172,7 @@ def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
     One with a figure that no chosen one prints does not repeat them, whatever words they share.
     """
     if own.line.is_table:  # the other rows of a table answer other questions, and its notes none
-        return CELLS not in own.text or any(other.line.is_table and other.row == own.row for other in chosen)
+        return CELL_SEPARATOR not in own.text or any(other.line.is_table and other.row == own.row for other in chosen)
     if own.is_fragment:
         return True
     least = load_answers().same_share

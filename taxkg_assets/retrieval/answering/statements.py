@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, states_something
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import CELLS, Line
+from taxkg_assets.retrieval.index.lines import CELL_SEPARATOR, Line
 from taxkg_assets.retrieval.index.passage_context import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.form_match import OTHER_FORM, score_form
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind, find_listed_codes
@@ -52,7 +52,7 @@ class Statement:
     """
 
     context: PassageContext
-    place: int
+    line_ix: int
     sentence: int
     text: str
     row: int
@@ -72,7 +72,7 @@ class Statement:
     @property
     def line(self) -> Line:
         """Return the line that contains it."""
-        return self.context.lines[self.place]
+        return self.context.lines[self.line_ix]
 
 
 def find_statements(
@@ -118,7 +118,7 @@ def find_statements(
 
 def _say_whole(own: Statement) -> str:
     """Return the statement after its lead-ins: two lists may contain the same item."""
-    return "\n".join([*(own.context.lines[place].text for place in own.line.leads), own.text])
+    return "\n".join([*(own.context.lines[place].text for place in own.line.intro_ixs), own.text])
 
 
 def _without_years(text: str) -> str:
@@ -149,7 +149,7 @@ def read_row(
     is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
     asks_for_code = any(key.startswith("code_") for key in route.keys)
     opened = _find_opened(row, facts, keys=route.keys)
-    opening = next((line.place for line in lines if facts.opens_anchor[row] and not line.is_heading), -1)
+    opening = next((line.line_ix for line in lines if facts.opens_anchor[row] and not line.is_heading), -1)
     is_expired, before = False, ""
     for line, sentence in _list_statements(lines):
         text = line.read_sentence(sentence)
@@ -161,7 +161,7 @@ def read_row(
             continue
         yield Statement(
             context=context,
-            place=line.place,
+            line_ix=line.line_ix,
             sentence=sentence,
             text=text,
             row=row,
@@ -175,10 +175,10 @@ def read_row(
             or (is_of_other_key and not listed and not names_key(text, route.keys)),
             opens=listed or opened,
             is_pointer=load_answers().pointers.matches(text),
-            is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
-            is_figures=(line.is_table and CELLS in text) or _is_of_figures(text),
+            is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.intro_ixs and not line.is_table,
+            is_figures=(line.is_table and CELL_SEPARATOR in text) or _is_of_figures(text),
             is_example=_is_example(text, context.heading(row)),
-            is_opening=(line.place, sentence) == (opening, 0)
+            is_opening=(line.line_ix, sentence) == (opening, 0)
             and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
             is_expired=is_expired,
         )
@@ -196,7 +196,7 @@ def _is_foreign(row: int, facts: PassageFacts, *, route: Route, is_first: bool, 
 
 def _find_around(line: Line, context: PassageContext) -> frozenset[str]:
     """Return the terms of the heading, the lead-ins and the headers above a line."""
-    texts = [context.heading(line.row), *(context.lines[place].text for place in line.leads)]
+    texts = [context.heading(line.row), *(context.lines[place].text for place in line.intro_ixs)]
     if line.is_table:
         lines = context.of_row[line.row]
         texts += [*find_captions(lines), *(find_headers(lines, line) or ())]
@@ -218,7 +218,7 @@ def _is_readable(line: Line, sentence: int) -> bool:
         return False
     if load_answers().furniture.matches(line.text):
         return False
-    least = 2 if line.leads or line.is_table else limits.least_words
+    least = 2 if line.intro_ixs or line.is_table else limits.least_words
     return bool(least <= len(text.split()) <= limits.most_words)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taxkg_assets.retrieval.index.lines import CELLS, Line
+from taxkg_assets.retrieval.index.lines import CELL_SEPARATOR, Line
 from taxkg_assets.retrieval.tables.table_headers import HEADER_END
 
 _PARTS = re.compile(r" [|>] |: ")
@@ -18,7 +18,7 @@ def find_captions(lines: Sequence[Line]) -> list[str]:
     Args:
         lines: Lines of a passage of a table.
     """
-    first = next((number for number, line in enumerate(lines) if CELLS in line.text), len(lines))
+    first = next((number for number, line in enumerate(lines) if CELL_SEPARATOR in line.text), len(lines))
     return [line.text for line in lines[:first]]
 
 
@@ -35,13 +35,13 @@ def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
         One header for each cell, all empty where there are more or fewer headers than cells; None for a line that is
         not a row of values.
     """
-    if CELLS not in row.text:
+    if CELL_SEPARATOR not in row.text:
         return None
     headers: tuple[str, ...] | None = None
     for line in lines:
-        if line.place >= row.place:
+        if line.line_ix >= row.line_ix:
             break
-        if CELLS in line.text and (headers is None or _is_bold(line.text)):
+        if CELL_SEPARATOR in line.text and (headers is None or _is_bold(line.text)):
             headers = tuple(cell.strip("*") for cell in split_cells(line.text))
     if headers is None or _is_bold(row.text):
         return None
@@ -56,7 +56,7 @@ def states_something(lines: Sequence[Line], line: Line) -> bool:
         lines: Lines of a passage of a table.
         line: Line to check.
     """
-    if CELLS in line.text:
+    if CELL_SEPARATOR in line.text:
         return find_headers(lines, line) is not None
     captions = find_captions(lines)
     return line.text not in (captions if len(captions) < len(lines) else captions[:1])
@@ -91,7 +91,7 @@ def find_row(lines: Sequence[Line], cell: str) -> Line | None:
     """
     named = frozenset(part.strip() for part in _PARTS.split(cell))
     path = frozenset(part.strip() for part in _PARTS.split(cell.rpartition(" | ")[0].rpartition(" | ")[2]))
-    rows = [line for line in lines if CELLS in line.text and find_headers(lines, line) is not None]
+    rows = [line for line in lines if CELL_SEPARATOR in line.text and find_headers(lines, line) is not None]
     texts = [split_cells(line.text) for line in rows]
     shared = [len(named.intersection(text)) + len(path.intersection(text)) for text in texts]
     best = max(shared, default=0)
@@ -107,7 +107,7 @@ def split_cells(text: str) -> list[str]:
     Args:
         text: Line of a table.
     """
-    return [cell.strip() for cell in text.split(CELLS)]
+    return [cell.strip() for cell in text.split(CELL_SEPARATOR)]
 
 
 def _is_bold(text: str) -> bool:

@@ -138,11 +138,11 @@ class Draft:
             statement: The statement.
         """
         is_same = self.context is statement.context and self.passage == statement.passage
-        return is_same and (statement.place, statement.sentence) in self.spots
+        return is_same and (statement.line_ix, statement.sentence) in self.spots
 
     def _lists(self) -> set[tuple[int, ...]]:
         lines = self.context.lines
-        return {lines[place].leads for place, _ in self.spots if lines[place].leads}
+        return {lines[place].intro_ixs for place, _ in self.spots if lines[place].intro_ixs}
 
 
 def draft_unit(
@@ -167,7 +167,7 @@ def draft_unit(
         The draft.
     """
     context = statement.context
-    own = (statement.place, statement.sentence)
+    own = (statement.line_ix, statement.sentence)
     leads = lead_in(context, own)
     spots = {own, *leads}
     if is_whole:
@@ -243,7 +243,7 @@ def finish_unit(draft: Draft, *, rank: int, edition: str = "") -> Unit:
 def _quote_spots(context: PassageContext, spots: Sequence[Spot]) -> Iterator[Piece]:
     """Yield the pieces of some spots; after the items of a list the number of those that are left out."""
     lines = context.lines
-    leading = {lead for place, _ in spots for lead in lines[place].leads}
+    leading = {lead for place, _ in spots for lead in lines[place].intro_ixs}
     for number, (place, sentence) in enumerate(spots):
         line = lines[place]
         role: Role = "item" if line.is_item else "sentence"
@@ -254,8 +254,10 @@ def _quote_spots(context: PassageContext, spots: Sequence[Spot]) -> Iterator[Pie
             before = lines[spots[number - 1][0]] if number else None
             role, text = "row", _read_table_row(context, line, before=before)
         yield Piece(role=role, text=text, chunk_id=context.chunk(line), node_id=context.node(line))
-        is_last = number + 1 == len(spots) or lines[spots[number + 1][0]].leads[: len(line.leads)] != line.leads
-        if line.leads and is_last and (note := _describe_missing(context, line, spots)):
+        is_last = (
+            number + 1 == len(spots) or lines[spots[number + 1][0]].intro_ixs[: len(line.intro_ixs)] != line.intro_ixs
+        )
+        if line.intro_ixs and is_last and (note := _describe_missing(context, line, spots)):
             yield Piece(role="note", text=note)
 
 
@@ -280,8 +282,8 @@ def _read_table_row(context: PassageContext, line: Line, *, before: Line | None)
 def _describe_missing(context: PassageContext, line: Line, spots: Sequence[Spot]) -> str:
     """Describe how many items of a list are left out, or that a list may continue beyond the read rows."""
     shown, items = {place for place, _ in spots}, context.items_of(line)
-    missing = sum(own.place not in shown for own in items)
-    if items[-1].place == len(context.lines) - 1 and context.is_cut:
+    missing = sum(own.line_ix not in shown for own in items)
+    if items[-1].line_ix == len(context.lines) - 1 and context.is_cut:
         return "(more in this list)"
     return f"({missing} more in this list)" if missing else ""
 

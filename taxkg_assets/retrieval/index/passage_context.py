@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import Line, find_mark, is_same, is_short_item, starts_list, starts_with_heading
+from taxkg_assets.retrieval.index.lines import (
+    Line,
+    find_mark,
+    is_first_item,
+    is_short_item,
+    repeats_heading,
+    starts_with_heading,
+)
 from taxkg_assets.rules.models.answers import load_answers
 
 READ = ("text", "heading_path", "anchor_key", "node_ids", "chunk_id", "terms")
@@ -103,7 +110,7 @@ class PassageContext:
             return nodes[0]
         if len(lines) == len(nodes) + 1:
             lines = lines[1:]
-        place = next((number for number, other in enumerate(lines) if other.place == line.place), None)
+        place = next((number for number, other in enumerate(lines) if other.line_ix == line.line_ix), None)
         return nodes[place] if place is not None and len(lines) == len(nodes) else ""
 
     def items_of(self, line: Line) -> list[Line]:
@@ -115,7 +122,7 @@ class PassageContext:
         return [
             other
             for other in self.lines
-            if other.mark == line.mark and other.leads == line.leads and self._near(other, line)
+            if other.mark == line.mark and other.intro_ixs == line.intro_ixs and self._near(other, line)
         ]
 
     def hanging_on(self, place: int) -> list[Line]:
@@ -124,18 +131,18 @@ class PassageContext:
         Args:
             place: Index of the introducing line.
         """
-        return [line for line in self.lines if line.leads and line.leads[-1] == place]
+        return [line for line in self.lines if line.intro_ixs and line.intro_ixs[-1] == place]
 
     def _near(self, one: Line, other: Line) -> bool:
         """Return whether no line of prose is between two items."""
-        low, high = sorted((one.place, other.place))
-        return bool(one.leads) or all(line.is_item for line in self.lines[low : high + 1])
+        low, high = sorted((one.line_ix, other.line_ix))
+        return bool(one.intro_ixs) or all(line.is_item for line in self.lines[low : high + 1])
 
     def _split(self, row: int) -> Iterator[tuple[str, bool]]:
         heading = self.heading(row)
         for text in self.facts.columns["text"][row].splitlines():
             if text.strip():
-                yield text, is_same(text, heading)
+                yield text, repeats_heading(text, heading)
 
     def _place(self, text: str, row: int, *, before: Sequence[Line], is_heading: bool, is_rest: bool) -> Line:
         is_table = bool(self.facts.is_table[row])
@@ -152,21 +159,21 @@ class PassageContext:
         else:
             mark = self._hang_plain(text, row, before=before)
         return Line(
-            place=len(before),
+            line_ix=len(before),
             row=row,
             text=text,
             mark=mark,
-            leads=tuple(place for _, place in self._open if place >= 0),
+            intro_ixs=tuple(place for _, place in self._open if place >= 0),
             is_heading=is_heading,
             is_table=is_table,
             heading=self.heading(row),
-            is_whole=is_table or (bool(mark) and is_short_item(text)),
+            is_one_sentence=is_table or (bool(mark) and is_short_item(text)),
         )
 
     def _place_rest(self, text: str, row: int, *, before: Sequence[Line]) -> Line:
         """Return the rest of an item that the row before begins: it depends on the same lines."""
         last = before[-1]
-        return Line(len(before), row, text, mark=last.mark, leads=last.leads, heading=self.heading(row))
+        return Line(len(before), row, text, mark=last.mark, intro_ixs=last.intro_ixs, heading=self.heading(row))
 
     def _hang_item(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> None:
         """Update the open lists at an item: it continues one of them or begins a new one."""
@@ -174,30 +181,30 @@ class PassageContext:
         if not self._open and last is not None and self._continues(text, mark, row, before=before):
             self._open[:] = self._left
         kinds = [kind for kind, _ in self._open]
-        is_nested = last is not None and last.opens_list and last.mark == mark and starts_list(text)
+        is_nested = last is not None and last.is_list_intro and last.mark == mark and is_first_item(text)
         if mark in kinds and not is_nested:
             del self._open[kinds.index(mark) + 1 :]
         elif last is None or last.is_heading or last.is_table:
             self._open[:] = [(mark, self._find_lead_above(row, before=before))]
         else:
-            self._open.append((mark, last.place))
+            self._open.append((mark, last.line_ix))
 
     def _find_lead_above(self, row: int, *, before: Sequence[Line]) -> int:
         """Return the place of the line that opens a list above a table in between; -1 for none."""
         above = next((line for line in reversed(before) if not line.is_table), None)
         anchors = self.facts.anchor_number
-        is_lead = above is not None and above.opens_list and bool(anchors[above.row] == anchors[row])
-        return above.place if above is not None and is_lead and not above.is_heading else -1
+        is_lead = above is not None and above.is_list_intro and bool(anchors[above.row] == anchors[row])
+        return above.line_ix if above is not None and is_lead and not above.is_heading else -1
 
     def _continues(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> bool:
         """Return whether an item after a paragraph or a table belongs to the list before it, not to a new one."""
         last, lead = before[-1], next((place for kind, place in self._left if kind == mark), None)
-        if lead is None or starts_list(text):
+        if lead is None or is_first_item(text):
             return False
         anchors = self.facts.anchor_number
         if last.is_table:
             return lead >= 0 and bool(anchors[before[lead].row] == anchors[row])
-        return not last.opens_list and not load_answers().lead_ins.matches(last.text)
+        return not last.is_list_intro and not load_answers().lead_ins.matches(last.text)
 
     def _hang_plain(self, text: str, row: int, *, before: Sequence[Line]) -> str:
         """Keep the lists that are open at a line without a mark; return its mark where it is an item all the same."""
@@ -206,8 +213,8 @@ class PassageContext:
         if not mark:
             self._left[:] = self._open or self._left
             self._open.clear()
-        elif last is not None and (last.opens_list or last.mark != mark):
-            self._open.append((mark, last.place))
+        elif last is not None and (last.is_list_intro or last.mark != mark):
+            self._open.append((mark, last.line_ix))
         return mark
 
     def _mark_plain(self, text: str, last: Line | None, *, own_start: bool) -> str:
@@ -215,7 +222,7 @@ class PassageContext:
         limits = load_answers().lists
         if last is None or last.is_table or own_start or len(text.split()) > limits.plain_words:
             return ""
-        if last.opens_list:
+        if last.is_list_intro:
             return _PLAIN
         continues = last.mark == _PLAIN and not _CLOSED.search(last.text.rstrip())
         return _PLAIN if continues else ""
@@ -318,4 +325,4 @@ def _find_torn(rows: Sequence[int], facts: PassageFacts) -> list[int]:
 def _add_leads(rows: Sequence[int], torn: Sequence[int], facts: PassageFacts) -> list[int]:
     contexts = open_contexts(torn, facts)
     lines = [(contexts[row], contexts[row].of_row[row][0]) for row in torn]
-    return sorted({*rows, *(context.lines[place].row for context, line in lines for place in line.leads)})
+    return sorted({*rows, *(context.lines[place].row for context, line in lines for place in line.intro_ixs)})

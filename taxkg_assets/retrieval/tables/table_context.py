@@ -11,7 +11,7 @@ import polars as pl
 
 from taxkg_assets.records import TableRecord, iter_records
 from taxkg_assets.retrieval.index.cell_columns import CellColumns
-from taxkg_assets.retrieval.index.known import CATALOGUE
+from taxkg_assets.retrieval.index.precomputed import CATALOGUE
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, TableEntry, build_table_catalogue
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.tables import load_tables

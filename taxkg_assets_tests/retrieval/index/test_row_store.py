@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.index import fetched, row_store
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.index import write_passages
-from taxkg_assets.retrieval.index.known import MAPPED
+from taxkg_assets.retrieval.index.precomputed import MAPPED_COLUMNS
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.index.row_store import LanceRows, Pages, StoredVectors
 from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions, open_sections
@@ -35,7 +35,7 @@ def lance(tmp_path: Path, rows: pl.DataFrame) -> LanceRows:
 
     connection = lancedb.connect(tmp_path)
     write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
-    return LanceRows(connection.open_table("passages"), rows.select(MAPPED))
+    return LanceRows(connection.open_table("passages"), rows.select(MAPPED_COLUMNS))
 
 
 def test_rows_come_as_they_were_written_in_the_order_requested(lance: LanceRows, rows: pl.DataFrame) -> None:
@@ -96,7 +96,7 @@ def test_cells_of_rows_are_read_at_once_and_one_by_one_where_the_cache_was_empti
 
 
 def test_what_a_search_shows_is_not_read_from_the_database(rows: pl.DataFrame) -> None:
-    store = LanceRows(None, rows.select(MAPPED))
+    store = LanceRows(None, rows.select(MAPPED_COLUMNS))
     assert store.read([2, 1], SHOWN) == rows.select(SHOWN)[[2, 1]].to_dict(as_series=False)
 
 
