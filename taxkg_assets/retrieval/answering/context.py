@@ -225,7 +225,7 @@ def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
     if line.is_table:
         return set()
     is_lead = spot[1] == len(line.sentences) - 1
-    items = context.hanging_on(line.line_ix) if is_lead else []
+    items = context.items_introduced_by(line.line_ix) if is_lead else []
     if sum(item.text.strip(" $").isdigit() for item in items) * 2 > len(items):
         items = []  # columns of a table, printed one under the other
     siblings = context.items_of(line) if line.is_item and line.intro_ixs else []
@@ -246,7 +246,7 @@ def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
 
 def _find_below(context: PassageContext, line: Line) -> list[Line]:
     """Return the items of all levels that an item leads in: "2. Was:" says nothing without them."""
-    return [below for own in context.hanging_on(line.line_ix) for below in (own, *_find_below(context, own))]
+    return [below for own in context.items_introduced_by(line.line_ix) for below in (own, *_find_below(context, own))]
 
 
 def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:
@@ -267,7 +267,7 @@ def fill_table(context: PassageContext, spot: Spot, *, rows: int) -> set[Spot]:
         spot: The row.
         rows: Largest number of rows.
     """
-    lines = context.of_row[context.lines[spot[0]].row]
+    lines = context.lines_by_row[context.lines[spot[0]].row]
     below = [own.line_ix for own in lines if own.is_table and own.line_ix >= spot[0] and states_something(lines, own)]
     return {(place, 0) for place in below[:rows]}
 
@@ -309,4 +309,4 @@ def _find_next_table(context: PassageContext, line: Line) -> list[Line]:
     number = next((number for number, below in enumerate(after) if below.is_table), None)
     if line.is_table or number is None or number > 1 or any(below.is_item for below in after[:number]):
         return []
-    return context.of_row[after[number].row] if _share_heading(context, line, after[number]) else []
+    return context.lines_by_row[after[number].row] if _share_heading(context, line, after[number]) else []

@@ -141,7 +141,7 @@ def read_row(
     Yields:
         Statements in reading order.
     """
-    facts, lines = context.facts, context.of_row[row]
+    facts, lines = context.facts, context.lines_by_row[row]
     is_foreign = _is_foreign(row, facts, route=route, is_first=passage == 0 and row == hit, wanted=wanted)
     is_of_other_form = score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM
     # Line 2b of another form is no line 2b of the form in the question, whatever else it says about that form.
@@ -198,7 +198,7 @@ def _find_around(line: Line, context: PassageContext) -> frozenset[str]:
     """Return the terms of the heading, the lead-ins and the headers above a line."""
     texts = [context.heading(line.row), *(context.lines[place].text for place in line.intro_ixs)]
     if line.is_table:
-        lines = context.of_row[line.row]
+        lines = context.lines_by_row[line.row]
         texts += [*find_captions(lines), *(find_headers(lines, line) or ())]
     return find_distinct_terms(" ".join(texts))
 

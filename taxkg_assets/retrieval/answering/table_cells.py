@@ -211,7 +211,7 @@ def quote_row(cell: str, result: Result, facts: PassageFacts) -> list[Unit]:
     """
     hit = facts.row_of_chunk[result.chunk_id]
     context = open_contexts([hit], facts)[hit]
-    lines = context.of_row[hit]
+    lines = context.lines_by_row[hit]
     row = find_row(lines, cell) if facts.is_table[hit] else None
     if row is None:
         return []

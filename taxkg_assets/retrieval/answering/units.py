@@ -266,7 +266,7 @@ def _read_table_row(context: PassageContext, line: Line, *, before: Line | None)
 
     The line before the table may name it: its words are not repeated.
     """
-    lines = context.of_row[line.row]
+    lines = context.lines_by_row[line.row]
     captions, headers = find_captions(lines), find_headers(lines, line)
     if headers is None:
         captions = captions[:1] if line.text not in captions[:1] else []

@@ -25,7 +25,7 @@ from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.levels import Level, open_level
 from taxkg_assets.retrieval.index.row_store import LanceRows, StoredVectors
 from taxkg_assets.retrieval.index.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
-from taxkg_assets.retrieval.index.sections import Sections, build_means, find_mean_directions, open_sections
+from taxkg_assets.retrieval.index.sections import Sections, build_section_means, compute_mean_vectors, open_sections
 from taxkg_assets.retrieval.index.token_match import RememberingTokens, TokenIndex
 
 Facts = TypeVar("Facts", bound=object)
@@ -172,7 +172,7 @@ class SearchIndex:
         """Return the mean vector of each document's passages, shape (documents, dimension)."""
         if self.precomputed.document_vectors is not None:
             return self.precomputed.document_vectors
-        return find_mean_directions(self.vectors, self.documents.number_by_row, count=len(self.documents.documents))
+        return compute_mean_vectors(self.vectors, self.documents.number_by_row, count=len(self.documents.documents))
 
     @property
     def tokens(self) -> TokenIndex | None:
@@ -185,7 +185,7 @@ class SearchIndex:
         anchors, section_means = self.passages.anchor_number, self.precomputed.section_means
         return open_sections(
             anchors,
-            means=build_means(anchors, self.vectors) if section_means is None else section_means,
+            means=build_section_means(anchors, self.vectors) if section_means is None else section_means,
             vectors=self.vectors,
         )
 
@@ -266,7 +266,13 @@ class RememberingIndex(SearchIndex):
             question: Encoded question.
             scale: Map from the encoder's cosines to those of its base model.
         """
-        key = (question.terms, question.extra, question.extra_weight, question.query_vector.tobytes(), scale)
+        key = (
+            question.terms,
+            question.expansion_terms,
+            question.expansion_weight,
+            question.query_vector.tobytes(),
+            scale,
+        )
         if key not in self.cached_scores:
             self.cached_scores[key] = super().ask(question, scale=scale)
             if len(self.cached_scores) > _REMEMBERED:
@@ -411,5 +417,7 @@ def open_lance_index(
 
 
 def _score_terms(lexical: LexicalRetriever, question: Question, facts: PassageFacts) -> BestRows:
-    by_term = lexical.score_rows(question.terms, expansion_terms=question.extra, expansion_weight=question.extra_weight)
+    by_term = lexical.score_rows(
+        question.terms, expansion_terms=question.expansion_terms, expansion_weight=question.expansion_weight
+    )
     return BestRows(by_term, 0.0, facts)

@@ -18,7 +18,7 @@ from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.index.facts import RANKED_COLUMNS, PassageFacts
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS, find_units
 from taxkg_assets.retrieval.index.passage_index import Known
-from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions
+from taxkg_assets.retrieval.index.sections import build_section_means, compute_mean_vectors
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 
 MAPPED_COLUMNS = (*RANKED_COLUMNS, "text", "chunk_id", "anchor_id", "node_ids", "bboxes")
@@ -127,10 +127,10 @@ def build_precomputed(
         ),
         terms=pl.DataFrame({"term": lexical.vocabulary.terms, "frequency": lexical.vocabulary.frequencies}),
         catalogue=pl.DataFrame(schema=CATALOGUE) if catalogue is None else catalogue,
-        document_vectors=find_mean_directions(
+        document_vectors=compute_mean_vectors(
             vectors, document_facts.number_by_row, count=len(document_facts.documents)
         ),
-        section_means=build_means(facts.anchor_number, vectors),
+        section_means=build_section_means(facts.anchor_number, vectors),
         lexical=lexical,
         codes=build_codes(vectors),
         card={"height": rows.height, "sides": list(facts.perspectives)},

@@ -17,7 +17,7 @@ from taxkg_assets.retrieval.index.index import write_passages
 from taxkg_assets.retrieval.index.precomputed import MAPPED_COLUMNS
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.index.row_store import LanceRows, Pages, StoredVectors
-from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions, open_sections
+from taxkg_assets.retrieval.index.sections import build_section_means, compute_mean_vectors, open_sections
 from taxkg_assets.retrieval.ranking.windows import SHOWN
 
 COLUMNS = ("text", "heading_path", "node_ids", "bboxes", "tags")
@@ -123,7 +123,7 @@ def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
 
 
 def test_mapped_pages_are_released_once_many_rows_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_store, "_READ_BETWEEN", 10)
+    monkeypatch.setattr(row_store, "_ROWS_PER_RELEASE", 10)
     mapped = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     mapped.write(b"once read")
     pages = Pages(mapped)
@@ -143,7 +143,7 @@ def test_stored_vectors_are_read_in_the_order_requested(tmp_path: Path) -> None:
 def test_sections_point_where_their_passages_do() -> None:
     vectors = np.random.default_rng(7).standard_normal((7, 4)).astype(np.float32)
     anchors = np.array([0, 1, 1, 3, 2, 1, 3])
-    sections = open_sections(anchors, means=build_means(anchors, vectors), vectors=vectors)
-    found, exact = sections.read(np.array([3, 0, 1, 3, 2])), find_mean_directions(vectors, anchors, count=4)
+    sections = open_sections(anchors, means=build_section_means(anchors, vectors), vectors=vectors)
+    found, exact = sections.read(np.array([3, 0, 1, 3, 2])), compute_mean_vectors(vectors, anchors, count=4)
     assert found[[0, 2, 3]] == pytest.approx(exact[[3, 1, 3]])
     assert np.array_equal(found[[1, 4]], vectors[[0, 4]])  # the only passages of theirs
