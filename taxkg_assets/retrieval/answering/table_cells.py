@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, find_unit
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_row_of_cell, find_table_cells
 from taxkg_assets.retrieval.tables.table_question import find_states
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
 from taxkg_assets.rules.models.answers import load_answers
@@ -40,7 +40,7 @@ def quote_table_cells(
     """
     limits, units = load_answers().tables, list[Unit]()
     leading = ranking.cell if quote_cell(ranking, results[0]) else ""
-    for matches in (group for group in _find_cells(searcher, question, ranking) if group[0].leads is leads):
+    for matches in (group for group in _find_cells(searcher, question, ranking) if group[0].may_open_answer is leads):
         shown = [(own, _find_result(own, results, searcher.passages)) for own in matches]
         most = len(shown) if matches[0].assumes_status else limits.cells
         printed = [(own, result) for own, result in shown if result is not None][:most]
@@ -51,7 +51,7 @@ def quote_table_cells(
             named += _name_edition(match.words, result, ranking)
             title = [Piece(role="label", text=", ".join(named), chunk_id=result.chunk_id)] if named else []
             row = [] if match.assumes_status else quote_row(match.words, result, searcher.passages)
-            others = () if row or match.assumes_status else match.others
+            others = () if row or match.assumes_status else match.other_cells
             more = [piece.model_copy(update={"text": f"— {text}"}) for text in others]
             units += [Unit(rank=result.rank, label=label, pieces=[*title, piece, *more]), *row]
     return units
@@ -76,7 +76,7 @@ def add_tables(searcher: Searcher, question: str, ranking: Ranking, *, results: 
     missing = [own for own in matches if _find_result(own, results, facts) is None]
     free = range(load_answers().passages, len(found))
     for place, match in zip(reversed(free), reversed(missing), strict=False):
-        row = find_unit(match, facts=facts)
+        row = find_row_of_cell(match, facts=facts)
         if row is None:
             continue
         near = next((candidate for candidate in ranking.candidates if candidate.row == row), None)
@@ -138,7 +138,7 @@ def _find_cells(searcher: Searcher, question: str, ranking: Ranking) -> list[lis
 
 def _find_result(match: CellMatch, results: Sequence[Result], facts: PassageFacts) -> Result | None:
     """Return the first passage that prints the row of a cell: a long table is several."""
-    row = find_unit(match, facts=facts)
+    row = find_row_of_cell(match, facts=facts)
     chunk = None if row is None else facts.columns["chunk_id"][row]
     return next((result for result in results if chunk in result.via.chunk_ids), None)
 

@@ -38,7 +38,7 @@ class TokenMemory:
 
     Attributes:
         tokens_by_text: Distinct token ids of each text in ascending order, by the digest of the text.
-        sums_by_text: Distinct tokens of each sampled text with the sum of each one's vectors, by the digest of the text.
+        sums_by_text: Distinct tokens of each sampled text with the sum of each one's vectors, by text digest.
         lone_vectors: Vector of each token in a text of this token alone, shape (dimension,), by token id.
     """
 
