@@ -58,7 +58,7 @@ def find_torn_items(sections: pl.DataFrame, searcher: Searcher) -> Report:
     torn: list[dict[str, str]] = []
     for node, row in row_of.items():
         for own in _statements_of(row, searcher.passages, node=node):
-            quote = " ".join(finish_unit(draft_unit(own, worth=0.0), rank=1).lines)
+            quote = " ".join(finish_unit(draft_unit(own, score=0.0), rank=1).lines)
             if _squeeze(lead_of[node]) not in _squeeze(quote):
                 torn.append({"node": node, "lead": lead_of[node], "quote": quote})
     return Report(len(set(lead_of.values())), len(row_of), torn)
@@ -105,7 +105,7 @@ def _by_anchor(sections: pl.DataFrame) -> Iterator[Sequence[Mapping[str, Any]]]:
 
 def _statements_of(row: int, facts: PassageFacts, *, node: str) -> Iterator[Statement]:
     context = open_contexts([row], facts)[row]
-    for own in read_row(row, context, route=Route(), passage=0, hit=row, wanted=frozenset()):
+    for own in read_row(row, context, route=Route(), passage=0, hit=row, question_terms=frozenset()):
         if context.node(own.line) == node:
             yield own
 

@@ -112,7 +112,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
         at_work = shared.with_parts(replace(parts, hyde=hyde))
 
         def system(question: str) -> Ranking:
-            answer = ask(at_work, question, settings=settings, k=RESULTS, is_worded=False)
+            answer = ask(at_work, question, settings=settings, k=RESULTS, with_text=False)
             rows = [result.model_dump(include=RECORDED) for result in answer.results]
             return Ranking(results=rows, is_abstained=answer.abstained, confidence=answer.confidence)
 

@@ -297,7 +297,11 @@ class Searcher:
         rows, scores = signals.rows, signals.fused
         if self.parts.rerank:
             features = rerank.compute_features(
-                signals, parsed.route, wanted=first_stage.idf, terms=encoded.terms, facts=self.index_context.passages
+                signals,
+                parsed.route,
+                wanted=first_stage.idf,
+                passage_terms=encoded.terms,
+                facts=self.index_context.passages,
             )
             scores = rerank.combine_features(features)
         order = np.lexsort((rows, -scores))

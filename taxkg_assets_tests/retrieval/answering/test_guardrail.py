@@ -94,8 +94,8 @@ def test_words_that_stand_far_apart_are_not_full_overlap(searcher: Searcher) -> 
             results=results,
             facts=searcher.facts,
             catalog=searcher.catalog,
-            terms=[],
-            rows=[row],
+            passage_terms=[],
+            candidate_terms=[row],
         )["max_term_overlap"]
 
     assert hold([first, "quay", second]) == 0.5 > hold([first, *["quay"] * 20, second]) > 0.0
