@@ -95,8 +95,9 @@ def find_changes(
     """
     changes = _select_changes(revisions, route, document=document)
     if route.keys:
-        key_columns = ("key", "previous_key")
-        changes = [row for row in changes if any(covers_key(row[name], route.keys) for name in key_columns)]
+        changes = [
+            row for row in changes if covers_key(row["key"], route.keys) or covers_key(row["previous_key"], route.keys)
+        ]
     scored = [(score_overlap(dict(topic_terms), _find_terms(row)), row) for row in changes if not _is_boilerplate(row)]
     best_score = max((score for score, _ in scored), default=0.0)
     min_score = load_answers().change_share * best_score

@@ -44,7 +44,7 @@ def score_statements(
     vectors = encoder.encode_sentences([_shorten(statements[ix].text) for ix in candidates])
     signals["cosine"] = np.zeros(len(statements))
     signals["cosine"][candidates] = encoder.scale.convert(vectors @ ranking.query_vector)
-    all_scores = np.sum([weight * signals[name] for name, weight in rules.score.items()], axis=0)
+    all_scores = np.sum([weight * signals[name] for name, weight in rules.worth.items()], axis=0)
     return {ix: float(all_scores[ix]) for ix in candidates}
 
 

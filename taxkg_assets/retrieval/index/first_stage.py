@@ -45,7 +45,7 @@ class FirstStage:
     @property
     def vector_floor(self) -> float:
         """Return the cosine of the last row that the vector retriever ranks."""
-        return float(np.min(self.scores.score_meaning(self.orders[1]), initial=1.0))
+        return float(np.min(self.scores.score_meaning(self.best_rows[1]), initial=1.0))
 
     def score_terms(self, rows: Ints) -> Floats:
         """Return the BM25 scores of some rows, divided by the highest score among these rows.
@@ -101,14 +101,14 @@ def score_first_stage(
     lexical = index_context.index.lexical
     row_count = lexical.row_count
     idf = {term: lexical.vocabulary.idf(term, row_count=row_count) for term in dict.fromkeys(encoded.terms)}
-    question = Question(encoded.terms, encoded.extra, limits.expansion, query_vector)
+    question = Question(encoded.terms, encoded.expansion_terms, limits.expansion, query_vector)
     scores = index_context.index.ask(question, scale=scale)
     features = index_context.documents.score_documents(route)
     preferred_rows = _narrow_to_preferred(
         features, caller_filter=caller_filter, matches_form=parsed.matches_form if route.forms else None
     )
     features["title"] = _score_titles(
-        [*encoded.terms, *encoded.extra], index_context.documents_by_title_word, count=len(similarity)
+        [*encoded.terms, *encoded.expansion_terms], index_context.documents_by_title_word, count=len(similarity)
     )
     features["document_similarity"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
     retrievers = [(components.lexical, scores.find_by_terms), (components.vector, scores.find_by_meaning)]

@@ -96,12 +96,12 @@ class Level:
     Attributes:
         units: Rows from `build_units` of one level.
         vectors: Unit vectors of shape (units, dimension).
-        unit_index: Number of the unit of each passage; -1 for none.
+        number_by_row: Number of the unit of each passage; -1 for none.
     """
 
     units: pl.DataFrame
     vectors: Vectors
-    unit_index: Ints
+    number_by_row: Ints
 
     @cached_property
     def lexical(self) -> LexicalRetriever:
@@ -131,7 +131,7 @@ class Level:
             (unit number, score) pairs, best first.
         """
         weights = load_levels().weights
-        unit_numbers = self.unit_index[rows]
+        unit_numbers = self.number_by_row[rows]
         has_unit = unit_numbers >= 0
         count = self.units.height
         if not has_unit.any():
@@ -210,4 +210,4 @@ def list_top_children(unit_level: Level, unit_number: int, *, ranked: Sequence[A
         Chunk ids, best first.
     """
     max_count = load_levels().children
-    return [chunk_id for row, chunk_id in ranked if unit_level.unit_index[row] == unit_number][:max_count]
+    return [chunk_id for row, chunk_id in ranked if unit_level.number_by_row[row] == unit_number][:max_count]

@@ -17,7 +17,7 @@ from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical_of
 from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.index.facts import RANKED_COLUMNS, PassageFacts
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS, find_units
-from taxkg_assets.retrieval.index.passage_index import Known
+from taxkg_assets.retrieval.index.passage_index import PrecomputedFacts
 from taxkg_assets.retrieval.index.sections import build_section_means, compute_mean_vectors
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 
@@ -151,7 +151,7 @@ def read_precomputed(
     section_means: Vectors | None,
     lexical: LexicalRetriever,
     tokens: TokenIndex | None = None,
-) -> Known:
+) -> PrecomputedFacts:
     """Convert the stored tables of an index (`PrecomputedTables`) to the properties that searches use.
 
     Args:
@@ -185,7 +185,7 @@ def read_precomputed(
         "number_by_row": passage_columns["document_number"],
     }
     units = {level: rows[f"unit_{level}"].to_numpy().astype(np.int64) for level in UNIT_LEVELS}
-    return Known(passage_columns, document_columns, units, document_vectors, section_means, lexical, tokens)
+    return PrecomputedFacts(passage_columns, document_columns, units, document_vectors, section_means, lexical, tokens)
 
 
 def read_vocabulary(terms: pl.DataFrame) -> Vocabulary:

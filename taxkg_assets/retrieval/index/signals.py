@@ -97,7 +97,7 @@ def gather_signals(
         section_similarity=section_similarity,
         token_similarity=_score_tokens(rows, encoded.tokens, index_context),
         contained=contained,
-        contained_or_synonym=find_contained_terms(contained, rows, first_stage.idf, parsed.printed, lexical),
+        contained_or_synonym=find_contained_terms(contained, rows, first_stage.idf, parsed.document_terms, lexical),
         headings=facts.read_cells(candidates, "heading_path"),
         terms=facts.read_cells(candidates, "terms"),
         keys=facts.read_cells(candidates, "anchor_key"),
