@@ -185,7 +185,7 @@ def build_runs_on_index(
     if base is not None:
         base_searcher = replace(base, encoder=encoders[1])
         before = open_base_systems(searcher, settings, base=base_searcher, token_cache=TokenCache(store))
-    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, left_out=LEFT_OUT)
+    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, ablated_systems=LEFT_OUT)
     for remembering in encoders:
         questions.keep(remembering.model_hash, remembering.questions)
         questions.keep_tokens(remembering.model_hash, remembering.question_tokens)

@@ -1,4 +1,4 @@
-"""Export sentence-transformers models to ONNX, in full precision or with 8-bit weights, so that questions need no torch.
+"""Export sentence-transformers models to ONNX, in full precision or 8 bits, so that questions need no torch.
 
 Here: writing an export, and checking that its vectors equal those of the model. `exported.py` reads exports.
 """

@@ -167,7 +167,7 @@ class ExportedEncoder:
         return vector
 
     def encode_together(self, texts: Sequence[str]) -> None:
-        """Encode a few questions in one batch and cache their token vectors, so that `encode_query` need not encode them.
+        """Encode a few questions in one batch and cache their token vectors, which `encode_query` then reuses.
 
         The vectors are the same. One batch takes less processor time, but no less wall-clock time than two questions in
         parallel.

@@ -94,7 +94,7 @@ class Assembly:
         return results
 
     def _open_unit_window(self, unit: Mapping[str, Any], row: int) -> Window:
-        """Return the text to show of a unit: its section, or the summary of a document or page with its best passage."""
+        """Return the text to show of a unit: its section, or the summary of a larger unit with its best passage."""
         passages = self.index_context.passages
         passage_window = Windows(passages, level="paragraph").expand_hit(row)
         assert passage_window is not None
