@@ -154,7 +154,7 @@ def score_edges(
 
 
 def _find_semantic(edges: pl.DataFrame, nodes: pl.DataFrame, *, documents: pl.DataFrame) -> Iterable[dict[str, Any]]:
-    """Yield each semantic edge with its page, the names of its target, and whether the target is the own box or form."""
+    """Yield each semantic edge with its page, its target's names, and whether the target is the own box or form."""
     forms = dict(documents.select("document_id", "form").iter_rows())
     columns = nodes.select("node_id", "document_id", "level", "anchor_key", "heading_path", "text")
     node_by_id = {row["node_id"]: row for row in columns.iter_rows(named=True)}

@@ -31,7 +31,7 @@ _MONTHS = tuple(calendar.month_name)
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A question, the id of the chunk that answers it (`right`), and the id of a similar chunk that does not (`near`)."""
+    """A question, the chunk id that answers it (`right`), and that of a similar chunk that does not (`near`)."""
 
     kind: str
     wording: str

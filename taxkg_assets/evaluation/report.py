@@ -90,8 +90,8 @@ def _count_questions(eval_queries: dy.DataFrame[EvalQueries], query_set: str) ->
     scored = questions.filter(pl.col("is_resolved"))
     unanswerable_count = scored.filter(pl.col("type") == "unanswerable").height
     return (
-        f"{questions.height} questions, of which {scored.height} are scored ({unanswerable_count} of them have no answer "
-        f"here) and {questions.height - scored.height} are left out because this home lacks their gold passages."
+        f"{questions.height} questions, of which {scored.height} are scored ({unanswerable_count} of them have no "
+        f"answer here) and {questions.height - scored.height} are left out because this home lacks their gold passages."
     )
 
 
