@@ -111,7 +111,7 @@ def render_gains(gains: pl.DataFrame) -> str:
 
 def _open_system(released: Released, settings: Settings) -> Any:
     def answer(question: str) -> Ranking:
-        found = ask(released.searcher, question, settings=settings, k=RESULTS, is_worded=False)
+        found = ask(released.searcher, question, settings=settings, k=RESULTS, with_text=False)
         return Ranking([row.model_dump() for row in found.results], found.abstained, found.confidence)
 
     return answer

@@ -21,7 +21,7 @@ from benchmarks.questions import Judge, Row, draw_folds, find_elements
 from taxkg_assets.retrieval.answering.answer_kind import find_evidence
 from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.index.index import SearchIndex
-from taxkg_assets.retrieval.index.passage_index import Known
+from taxkg_assets.retrieval.index.passage_index import PrecomputedFacts
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.loader import load_family
@@ -128,7 +128,9 @@ def leave_out_families(judge: Judge, families: frozenset[str]) -> Searcher:
         rows=index.rows.filter(pl.Series(stays)),
         vectors=index.vectors[stays],
         model_hash=index.model_hash,
-        known=Known(tokens=None if index.tokens is None else take_rows(index.tokens, np.flatnonzero(stays))),
+        precomputed=PrecomputedFacts(
+            tokens=None if index.tokens is None else take_rows(index.tokens, np.flatnonzero(stays))
+        ),
     )
     return Searcher(index=rest, encoder=judge.searcher.encoder)
 

@@ -16,7 +16,7 @@ from benchmarks.results import open_home, write_results
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import draft_unit, finish_unit
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import find_mark, starts_list
+from taxkg_assets.retrieval.index.lines import find_mark, is_first_item
 from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -58,7 +58,7 @@ def find_torn_items(sections: pl.DataFrame, searcher: Searcher) -> Report:
     torn: list[dict[str, str]] = []
     for node, row in row_of.items():
         for own in _statements_of(row, searcher.passages, node=node):
-            quote = " ".join(finish_unit(draft_unit(own, worth=0.0), rank=1).lines)
+            quote = " ".join(finish_unit(draft_unit(own, score=0.0), rank=1).lines)
             if _squeeze(lead_of[node]) not in _squeeze(quote):
                 torn.append({"node": node, "lead": lead_of[node], "quote": quote})
     return Report(len(set(lead_of.values())), len(row_of), torn)
@@ -85,11 +85,11 @@ def _take_items(rows: Sequence[Mapping[str, Any]], *, outer: str) -> Iterator[st
     Items of lists within it are no items of its own.
     """
     first = find_mark(rows[0]["text"]) if rows else ""
-    if not first or (first not in _BULLETS and not starts_list(rows[0]["text"])):
+    if not first or (first not in _BULLETS and not is_first_item(rows[0]["text"])):
         return
     for number, row in enumerate(rows):
         mark = find_mark(row["text"])
-        is_other = number > 0 and mark == first and mark not in _BULLETS and starts_list(row["text"])
+        is_other = number > 0 and mark == first and mark not in _BULLETS and is_first_item(row["text"])
         if row["role"] != _ITEM or not mark or is_other or (mark == outer != first):
             return
         if mark == first:
@@ -105,7 +105,7 @@ def _by_anchor(sections: pl.DataFrame) -> Iterator[Sequence[Mapping[str, Any]]]:
 
 def _statements_of(row: int, facts: PassageFacts, *, node: str) -> Iterator[Statement]:
     context = open_contexts([row], facts)[row]
-    for own in read_row(row, context, route=Route(), passage=0, hit=row, wanted=frozenset()):
+    for own in read_row(row, context, route=Route(), passage=0, hit=row, question_terms=frozenset()):
         if context.node(own.line) == node:
             yield own
 

@@ -16,7 +16,7 @@ from taxkg_assets.evaluation.answer_metrics import (
     BINS,
     Reply,
     find_calibration_floors,
-    find_outcomes,
+    list_answer_outcomes,
     prints_cell,
     score_answers,
     score_calibration_error,
@@ -159,7 +159,7 @@ def _score_set(evaluated: _Evaluated, cells: Mapping[str, bool] | None = None) -
     if not evaluated.questions:
         return Half([], None, evaluated.skipped, dict(cells or {}))
     families = {question["id"]: find_family(question) for question in evaluated.questions}
-    outcomes = find_outcomes(evaluated.questions, evaluated.replies)
+    outcomes = list_answer_outcomes(evaluated.questions, evaluated.replies)
     return Half(
         score_answers(evaluated.questions, evaluated.replies, families=families).rows(named=True),
         score_calibration_error(outcomes),

@@ -46,5 +46,5 @@ def replace_vectors(
         units=None,
         unit_vectors=None,
         # The columns of the rows are the same for any encoder; directions and tokens are not.
-        known=replace(index.known, document_vectors=None, section_means=None, tokens=tokens),
+        precomputed=replace(index.precomputed, document_vectors=None, section_means=None, tokens=tokens),
     )

@@ -19,7 +19,7 @@ from taxkg_assets.defs.evaluation import FULL, open_systems
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
 from taxkg_assets.retrieval.index.index import find_row_terms
-from taxkg_assets.retrieval.index.passage_index import Known
+from taxkg_assets.retrieval.index.passage_index import PrecomputedFacts
 from taxkg_assets.retrieval.index.token_match import build_token_index
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.schemas import Documents
@@ -39,8 +39,10 @@ def drop_prefix(searcher: Searcher) -> Searcher:
     texts = [f"\n{text}" for text in rows["text"]]
     vectors = searcher.encoder.encode_passages(texts)
     # Nothing known of the index is kept: postings and tokens are of the words with the context.
-    known = Known(tokens=None if index.tokens is None else build_token_index(texts, encoder=searcher.encoder))
-    return replace(searcher, index=replace(index, rows=rows, vectors=vectors, known=known))
+    known = PrecomputedFacts(
+        tokens=None if index.tokens is None else build_token_index(texts, encoder=searcher.encoder)
+    )
+    return replace(searcher, index=replace(index, rows=rows, vectors=vectors, precomputed=known))
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ from benchmarks.frameworks import MOST_CHUNKS, open_haystack
 from benchmarks.in_memory import index_in_memory
 from benchmarks.questions import read_questions
 from benchmarks.results import open_home, write_results
-from taxkg_assets.retrieval.index.passage_index import Known, SearchIndex
+from taxkg_assets.retrieval.index.passage_index import PrecomputedFacts, SearchIndex
 from taxkg_assets.retrieval.ranking.baselines import build_baselines
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
@@ -120,7 +120,9 @@ def repeat_texts(searcher: Searcher, count: int) -> Searcher:
         rows=pl.concat(copies).head(count),
         vectors=np.tile(vectors, (len(copies), 1))[:count],
         model_hash=own.model_hash,
-        known=Known(tokens=None if own.tokens is None else take_rows(own.tokens, np.arange(count) % rows.height)),
+        precomputed=PrecomputedFacts(
+            tokens=None if own.tokens is None else take_rows(own.tokens, np.arange(count) % rows.height)
+        ),
     )
     return Searcher(index=index, encoder=searcher.encoder)
 

@@ -29,8 +29,8 @@ from benchmarks.results import open_home
 from taxkg_assets.defs.home.index_files import FlatRows, open_search_index, write_index_files
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.index.index import write_passages
-from taxkg_assets.retrieval.index.known import build_known
 from taxkg_assets.retrieval.index.passage_index import SearchIndex
+from taxkg_assets.retrieval.index.precomputed import build_precomputed
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
@@ -146,7 +146,7 @@ def write_synthetic(index: SearchIndex, folder: Path, *, count: int) -> tuple[fl
     units = pl.DataFrame(schema={**rows.schema, "children": pl.List(pl.String)})
     write_index_files(
         folder,
-        known=build_known(rows, vectors, units=units),
+        precomputed=build_precomputed(rows, vectors, units=units),
         vectors=vectors,
         flat=FlatRows(rows, units, np.zeros((0, vectors.shape[1]), dtype=np.float32), tables=pl.DataFrame()),
     )

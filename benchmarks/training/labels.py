@@ -146,7 +146,7 @@ def judge_negatives(texts: Sequence[Texts], proposer: Proposer) -> dict[str, Agr
         for number, own in enumerate(texts)
     ]
     said = proposer.propose(NEGATIVE_JUDGING, items)
-    verdicts = [judged.proposal is not None and judged.proposal.is_claim() for judged in said]
+    verdicts = [judged.proposal is not None and judged.proposal.needs_evidence() for judged in said]
     groups = [name_source(own.label) for own in texts]
     return _agree(verdicts, [own.label["label"] == ANSWERS for own in texts], groups=groups)
 
@@ -166,7 +166,7 @@ def judge_pairs(labels: Sequence[Row], proposer: Proposer, *, pairs: pl.DataFram
         for _, pair in known
     ]
     said = proposer.propose(PAIR_JUDGING, items)
-    verdicts = [judged.proposal is not None and judged.proposal.is_claim() for judged in said]
+    verdicts = [judged.proposal is not None and judged.proposal.needs_evidence() for judged in said]
     found = _agree(verdicts, [label["is_valid"] for label, _ in known], groups=[label["kind"] for label, _ in known])
     return found, len(labels) - len(known)
 

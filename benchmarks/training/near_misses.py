@@ -19,7 +19,7 @@ Margins = list[float]
 
 def open_near_misses(corpus: Corpus, *, most: int = MOST, seed: int = 0) -> list[NearMiss]:
     """The near misses of a home, at most `most` of each kind and wording."""
-    return sample_near_misses(find_near_misses(corpus.table("registry"), corpus.rows), most=most, seed=seed)
+    return sample_near_misses(find_near_misses(corpus.table("registry"), corpus.rows), max_count=most, seed=seed)
 
 
 def find_texts(corpus: Corpus, near_misses: Sequence[NearMiss]) -> list[tuple[str, str]]:

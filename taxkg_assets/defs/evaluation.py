@@ -105,14 +105,14 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
         settings: Settings of the search.
     """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
-    index = RememberingIndex.of(searcher.index)
+    index = RememberingIndex.wrap(searcher.index)
     shared = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
 
     def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
         at_work = shared.with_parts(replace(parts, hyde=hyde))
 
         def system(question: str) -> Ranking:
-            answer = ask(at_work, question, settings=settings, k=RESULTS, is_worded=False)
+            answer = ask(at_work, question, settings=settings, k=RESULTS, with_text=False)
             rows = [result.model_dump(include=RECORDED) for result in answer.results]
             return Ranking(results=rows, is_abstained=answer.abstained, confidence=answer.confidence)
 
@@ -145,7 +145,7 @@ def open_base_systems(
         units=units.drop("vector"),
         unit_vectors=stack_vectors(units["vector"]),
         # The columns of the rows are the same for any encoder; only the vectors differ.
-        known=replace(searcher.index.known, document_vectors=None, section_means=None, tokens=tokens),
+        precomputed=replace(searcher.index.precomputed, document_vectors=None, section_means=None, tokens=tokens),
     )
     before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
     systems = open_systems(before, settings)
@@ -185,7 +185,7 @@ def build_runs_on_index(
     if base is not None:
         base_searcher = replace(base, encoder=encoders[1])
         before = open_base_systems(searcher, settings, base=base_searcher, token_cache=TokenCache(store))
-    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, left_out=LEFT_OUT)
+    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, ablated_systems=LEFT_OUT)
     for remembering in encoders:
         questions.keep(remembering.model_hash, remembering.questions)
         questions.keep_tokens(remembering.model_hash, remembering.question_tokens)

@@ -47,8 +47,8 @@ from taxkg_assets.retrieval.index.index import (
     read_rows,
     score_self_check,
 )
-from taxkg_assets.retrieval.index.known import build_known
 from taxkg_assets.retrieval.index.levels import build_units
+from taxkg_assets.retrieval.index.precomputed import build_precomputed
 from taxkg_assets.retrieval.index.release import build_release
 from taxkg_assets.retrieval.index.summaries import build_summaries, digest_running_text
 from taxkg_assets.retrieval.index.token_match import build_token_index, remember_tokens
@@ -204,7 +204,7 @@ def build_index_version(
     from taxkg_assets.defs.home.lance_client import load_lancedb  # takes a second, and most runs do not need it
 
     rows = build_index_rows(
-        chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, known=terms.known
+        chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, old_terms=terms.known
     )
     if rows.is_empty():
         raise NothingToSearchError(
@@ -225,12 +225,14 @@ def build_index_version(
     known_tokens = memory.list_keys()
     tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
     token_cache.keep(encoder.model_hash, memory, known=known_tokens)
-    known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens)
+    known = build_precomputed(
+        rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens
+    )
     manifest = build_index(
         connection,
         rows,
         units=units,
-        known=known,
+        precomputed=known,
         path="",
         model_name=encoder.model_name,
         model_hash=encoder.model_hash,
@@ -241,7 +243,9 @@ def build_index_version(
         rows.drop("vector"), ordered.drop("vector"), stack_vectors(ordered["vector"]), tables.sort("table_id")
     )
     is_local = isinstance(store.storage, LocalStorage)
-    write_index_files(building, known=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by)
+    write_index_files(
+        building, precomputed=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by
+    )
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an existing index is never built again.
     store.storage.publish_folder(building, path)

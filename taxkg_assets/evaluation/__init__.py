@@ -1,1 +1,1 @@
-"""Runs to numbers: metrics, significance, ablation, scores on labeled data. No model, no index."""
+"""Evaluation: metrics of runs, significance, ablation, and scores on labeled data. Uses no model and no index."""

@@ -1,4 +1,4 @@
-"""Ablation: the same questions with and without each component of the retrieval, compared in pairs."""
+"""Ablation: compare retrieval with and without each component, question by question."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One comparison of an ablation: a component, a run without it, and a run that differs only by it."""
+    """One comparison of an ablation: a component, a system without it, and the same system with it."""
 
     component: str
     system_without: str
@@ -54,48 +54,52 @@ def score_ablation(
 
     Args:
         eval_queries: Questions with their gold passages.
-        eval_runs: Runs of all systems of the steps.
-        documents: Documents of the corpus, for the families.
+        eval_runs: Runs of all systems that the steps name.
+        documents: Documents of the corpus, for the document families.
         steps: Comparisons.
-        scores: Scores of these runs (`score_runs`); None to compute them.
+        scores: Scores of these runs from `score_runs`; None to compute them.
         metrics: Metrics to compare.
-        seed: Seed of the bootstrap and of the test.
+        seed: Seed of the bootstrap and of the randomization test.
 
     Returns:
-        One row per (query_set, component, metric) with the mean of the paired differences, its interval (clustered by
-        document family) and the randomization test, in the order of the steps.
+        One row per (query_set, component, metric), in the order of the steps: mean of the paired differences, its
+        interval (clustered by document family) and the p-value of the randomization test.
 
     Raises:
         ValueError: A step names a system that was not run.
     """
     scores = (score_runs(eval_queries, eval_runs) if scores is None else scores).drop_nulls("value")
-    run = set(eval_runs["system"].unique())
-    missing = sorted({name for step in steps for name in (step.system_without, step.system_with)} - run)
-    if missing and run:
+    systems = set(eval_runs["system"].unique())
+    missing = sorted({name for step in steps for name in (step.system_without, step.system_with)} - systems)
+    if missing and systems:
         raise ValueError(f"the ablation needs runs of these systems, but there are none: {', '.join(missing)}")
     families = find_families(eval_queries, documents)
     scores = scores.filter(pl.col("metric").is_in(list(metrics))).join(families, on=["query_set", "query_id"])
-    cells = scores.partition_by("query_set", "metric", "system", as_dict=True)
+    scores_by_cell = scores.partition_by("query_set", "metric", "system", as_dict=True)
     rows = [
         row
         for query_set in scores["query_set"].unique().sort()
         for step in steps
         for metric in metrics
-        if (row := _compare(cells, step, place=(query_set, metric), seed=seed)) is not None
+        if (row := _compare(scores_by_cell, step, cell=(query_set, metric), seed=seed)) is not None
     ]
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
 def _compare(
-    cells: Mapping[tuple[object, ...], pl.DataFrame], step: Step, *, place: tuple[str, str], seed: int
+    scores_by_cell: Mapping[tuple[object, ...], pl.DataFrame], step: Step, *, cell: tuple[str, str], seed: int
 ) -> dict[str, object] | None:
-    without, other = cells.get((*place, step.system_without)), cells.get((*place, step.system_with))
-    if without is None or other is None:
+    """Return the row of a step for a query set and metric (`cell`); None without a question of both systems."""
+    without_component, with_component = (
+        scores_by_cell.get((*cell, step.system_without)),
+        scores_by_cell.get((*cell, step.system_with)),
+    )
+    if without_component is None or with_component is None:
         return None
-    pairs = without.join(other, on="query_id", suffix="_with").sort("query_id")
+    pairs = without_component.join(with_component, on="query_id", suffix="_with").sort("query_id")
     if pairs.is_empty():
         return None
-    query_set, metric = place
+    query_set, metric = cell
     gain = score_gain(
         pairs["value"].to_list(),
         pairs["value_with"].to_list(),

@@ -1,4 +1,4 @@
-"""Agreement of a judge with labels made by hand, and rates of a labeled sample."""
+"""Agreement of a judge with labels by a person, and rates of a labeled sample."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from taxkg_assets.evaluation.significance import Interval, score_interval
 
 ANSWERS, OTHER_EDITION, RELATED, UNRELATED = "answers", "other_edition", "related", "unrelated"
 LABELS = (ANSWERS, OTHER_EDITION, RELATED, UNRELATED)
-"""Relation of a passage to a question: it answers (in part is enough); it would, had the question not
-named another year or edition; it is about the same thing; it is not."""
+"""Relation of a passage to a question: the passage answers it, at least in part; it would answer it for another year or
+edition; it is on the same subject; it is on another subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Counts of a judge's verdicts against labels: both positive, judge only, label only, both negative."""
+    """Counts of rows by verdict of a judge and label: both positive, verdict only, label only, both negative."""
 
     both: int
     judge_alone: int
@@ -39,8 +39,8 @@ class Agreement:
         Source:
             Cohen, Educational and Psychological Measurement 20, 1960.
         """
-        judged, labeled = self.both + self.judge_alone, self.both + self.label_alone
-        chance = (judged * labeled + (self.n - judged) * (self.n - labeled)) / self.n**2
+        judge_positive, label_positive = self.both + self.judge_alone, self.both + self.label_alone
+        chance = (judge_positive * label_positive + (self.n - judge_positive) * (self.n - label_positive)) / self.n**2
         return None if chance == 1 else (self.accuracy - chance) / (1 - chance)
 
 
@@ -55,15 +55,17 @@ def score_agreement(verdicts: Sequence[bool], labels: Sequence[bool]) -> Agreeme
         The counts.
     """
     pairs = list(zip(verdicts, labels, strict=True))
-    return Agreement(*(pairs.count(cell) for cell in ((True, True), (True, False), (False, True), (False, False))))
+    return Agreement(
+        *(pairs.count(combination) for combination in ((True, True), (True, False), (False, True), (False, False)))
+    )
 
 
 def score_rate(hits: Sequence[bool], clusters: Sequence[str], *, stream: Sequence[str], seed: int = 0) -> Interval:
     """Estimate the share of positive rows in a labeled sample, with a cluster bootstrap interval.
 
     Args:
-        hits: Whether each row is a hit.
-        clusters: Question that each row belongs to.
+        hits: Whether each row is positive.
+        clusters: Question that each row belongs to, drawn as a whole by the bootstrap.
         stream: Names that, with the seed, give each estimate its own random numbers.
         seed: Seed of the bootstrap.
     """

@@ -1,6 +1,6 @@
-"""Answer metrics: what an answer contains, how much else it says, and whether its confidence is right.
+"""Answer metrics: whether an answer contains the gold passages, how much else it says, and how right its confidence is.
 
-Rankings are measured in `metrics`. Here only the words that a person reads count, by the same rule for quotes.
+They only read the text that a user sees. Rankings are measured in `metrics`, by the same rule for quotes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ ANSWER_METRICS = (
     "abstains_on_answerable",
 )
 BINS = 10
+"""Bins of confidence for the calibration error."""
 RUN = 3
-"""Length in words of a run that must also be in the gold passage for a word of the answer to count as on the point."""
+"""Consecutive words that a gold passage must share with an answer for these words to count as on the point."""
 
 _CITATION = re.compile(r"\[\d+\]")
 _SCORES = {
@@ -50,7 +51,7 @@ FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as the user receives it: its text, if any, and its confidence."""
+    """An answer as the user receives it: its text, None after an abstention, and its confidence."""
 
     text: str | None
     confidence: float
@@ -64,11 +65,11 @@ class NamedQuestion(Labeled):
 
 
 def score_answer(query: Labeled, reply: Reply) -> dict[str, float]:
-    """Compute every answer metric that applies to a question; an abstention has no content to score.
+    """Compute all answer metrics that apply to a question; an abstention has no text to score.
 
     Args:
         query: The question.
-        reply: Answer to it.
+        reply: Answer to the question.
 
     Returns:
         Values from 0 to 1 by metric.
@@ -96,23 +97,25 @@ def prints_cell(text: str, *, row: str, column: str, value: str) -> bool:
         text: Answer as the user receives it.
         row: Words of the row's header.
         column: Words of the column's header.
-        value: Text of the cell, or its figure.
+        value: Text of the cell.
     """
-    wanted = [frozenset(map(_bare, find_words(part))) for part in (row, column, value)]
+    word_sets = [frozenset(map(_bare, find_words(words))) for words in (row, column, value)]
     lines = (frozenset(map(_bare, find_words(_CITATION.sub(" ", line)))) for line in text.splitlines())
-    return any(all(part <= line for part in wanted) for line in lines)
+    return any(all(words <= line for words in word_sets) for line in lines)
 
 
 def _bare(word: str) -> str:
-    """Return a word without the signs of its unit and of a footnote, and without zero cents."""
+    """Return a word without unit signs, footnote signs and zero cents: "50" for "$50.00*"."""
     return word.strip("$*%").removesuffix(".00")
 
 
 def _score_off_point(words: Sequence[str], quotes: Sequence[str]) -> float:
-    """Return the share of words in no run of `RUN` words that a gold quote also has."""
-    runs = {run for quote in quotes for run in _find_runs(find_words(quote))}
-    shared = {ix for start, run in enumerate(_find_runs(words)) if run in runs for ix in range(start, start + RUN)}
-    return 1 - len(shared) / len(words)
+    """Return the share of words that are in no `RUN` consecutive words which a gold quote contains, too."""
+    quote_runs = {run for quote in quotes for run in _find_runs(find_words(quote))}
+    shared_ixs = {
+        ix for start, run in enumerate(_find_runs(words)) if run in quote_runs for ix in range(start, start + RUN)
+    }
+    return 1 - len(shared_ixs) / len(words)
 
 
 def _find_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
@@ -120,12 +123,10 @@ def _find_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = BINS) -> float | None:
-    """Compute the expected calibration error over bins of equal width.
-
-    It is the weighted mean difference between confidence and accuracy.
+    """Compute the expected calibration error: the mean difference between confidence and accuracy over equal bins.
 
     Args:
-        pairs: Stated confidence and whether the answer contains a needed passage, for each answer given.
+        pairs: Stated confidence of each given answer, and whether the answer contains a needed passage.
         bins: Number of bins.
 
     Returns:
@@ -139,8 +140,8 @@ def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = 
     by_bin: dict[int, list[tuple[float, bool]]] = {}
     for confidence, is_right in pairs:
         by_bin.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
-    gaps = (abs(sum(sure for sure, _ in pair) - sum(right for _, right in pair)) for pair in by_bin.values())
-    return sum(gaps) / len(pairs)
+    bin_errors = (abs(sum(sure for sure, _ in pair) - sum(right for _, right in pair)) for pair in by_bin.values())
+    return sum(bin_errors) / len(pairs)
 
 
 def find_calibration_floor(confidences: Sequence[float], *, bins: int = BINS, draws: int = 300) -> float | None:
@@ -149,72 +150,73 @@ def find_calibration_floor(confidences: Sequence[float], *, bins: int = BINS, dr
     Args:
         confidences: Stated confidence of each answer.
         bins: Number of bins.
-        draws: Number of simulations.
+        draws: Number of simulated sets of answers.
 
     Returns:
         Mean error from 0 to 1; None without answers.
     """
-    found = find_calibration_floors(confidences, bins=bins, draws=draws)
-    return None if found is None else found[0]
+    mean_and_bound = find_calibration_floors(confidences, bins=bins, draws=draws)
+    return None if mean_and_bound is None else mean_and_bound[0]
 
 
 def find_calibration_floors(
     confidences: Sequence[float], *, bins: int = BINS, draws: int = 300
 ) -> tuple[float, float] | None:
-    """Estimate by simulation mean and upper bound of the error that perfectly calibrated confidences would show.
+    """Simulate the calibration error that perfectly calibrated confidences would show by chance.
 
     Args:
         confidences: Stated confidence of each answer.
         bins: Number of bins.
-        draws: Number of simulations.
+        draws: Number of simulated sets of answers.
 
     Returns:
-        Mean error, and the error that 95 % of the simulations do not exceed, both from 0 to 1; None without answers.
+        Mean error, and the error that 95 % of the simulations do not exceed, both 0 to 1; None without answers.
     """
     if not confidences:
         return None
     rng = random.Random(0)
-    drawn = (
-        score_calibration_error([(sure, rng.random() < sure) for sure in confidences], bins=bins) for _ in range(draws)
+    simulated_errors = (
+        score_calibration_error([(confidence, rng.random() < confidence) for confidence in confidences], bins=bins)
+        for _ in range(draws)
     )
-    errors = sorted(error for error in drawn if error is not None)
+    errors = sorted(error for error in simulated_errors if error is not None)
     return statistics.fmean(errors), errors[round(0.95 * (len(errors) - 1))]
 
 
 def score_reliability(
     pairs: Sequence[tuple[float, bool]], *, bins: int = BINS // 2
 ) -> list[tuple[float, float, int, float, float]]:
-    """Compare confidence with precision by bins.
+    """Compare stated confidence with the share of right answers in each bin of confidence.
 
     Args:
-        pairs: Stated confidence and whether the answer is right.
+        pairs: Stated confidence of each answer, and whether it is right.
         bins: Number of bins.
 
     Returns:
-        For each bin with answers its ends, the number of answers, their mean confidence and the share that is right.
+        For each bin with answers: lower end, upper end, number of answers, their mean confidence, and the share that is
+        right.
     """
     by_bin: dict[int, list[tuple[float, bool]]] = {}
     for confidence, is_right in pairs:
         by_bin.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
     rows = []
     for ix, pairs_of_bin in sorted(by_bin.items()):
-        mean, right = (
-            statistics.fmean(sure for sure, _ in pairs_of_bin),
-            statistics.fmean(is_right for _, is_right in pairs_of_bin),
-        )
-        rows.append((ix / bins, (ix + 1) / bins, len(pairs_of_bin), mean, right))
+        mean_confidence = statistics.fmean(confidence for confidence, _ in pairs_of_bin)
+        right_share = statistics.fmean(is_right for _, is_right in pairs_of_bin)
+        rows.append((ix / bins, (ix + 1) / bins, len(pairs_of_bin), mean_confidence, right_share))
     return rows
 
 
-def find_outcomes(queries: Sequence[NamedQuestion], replies: Mapping[str, Reply]) -> list[tuple[float, bool]]:
+def list_answer_outcomes(queries: Sequence[NamedQuestion], replies: Mapping[str, Reply]) -> list[tuple[float, bool]]:
     """List confidence and correctness of each answer.
 
     Args:
         queries: The questions.
-        replies: Answers by the question's id.
+        replies: Answers by question id.
 
     Returns:
-        Pairs in the order of the questions, without abstentions; an answer to an unanswerable question is never right.
+        (confidence, is right) of each answer in the order of the questions, without abstentions; an answer to an
+        unanswerable question is never right.
     """
     pairs = []
     for query in queries:
@@ -231,29 +233,29 @@ def score_risk_coverage(
 
     Args:
         queries: The questions.
-        replies: Answers by the question's id.
+        replies: Answers by question id.
 
     Returns:
-        For each confidence threshold, highest first: the threshold, the share of questions answered at or above it, and
-        the share of these answers that is wrong.
+        For each confidence threshold, highest first: the threshold, the share of questions with an answer at or above
+        it, and the share of these answers that is wrong.
     """
-    pairs = find_outcomes(queries, replies)
+    pairs = list_answer_outcomes(queries, replies)
     curve = []
-    for bound in sorted({confidence for confidence, _ in pairs}, reverse=True):
-        kept = [is_right for confidence, is_right in pairs if confidence >= bound]
-        curve.append((bound, len(kept) / len(queries), 1 - sum(kept) / len(kept)))
+    for threshold in sorted({confidence for confidence, _ in pairs}, reverse=True):
+        answered = [is_right for confidence, is_right in pairs if confidence >= threshold]
+        curve.append((threshold, len(answered) / len(queries), 1 - sum(answered) / len(answered)))
     return curve
 
 
 def score_answers(
     queries: Sequence[NamedQuestion], replies: Mapping[str, Reply], *, families: Mapping[str, str], seed: int = 0
 ) -> pl.DataFrame:
-    """Average every answer metric over all questions and by type, with bootstrap intervals over document families.
+    """Average each answer metric over all questions and over each type of question, with bootstrap intervals.
 
     Args:
         queries: The questions.
-        replies: Answers by the question's id, of every question.
-        families: Document family by the question's id.
+        replies: Answers by question id, one for every question.
+        families: Document family by question id, drawn as a whole by the bootstrap.
         seed: Seed of the bootstrap.
 
     Returns:
@@ -263,16 +265,18 @@ def score_answers(
         KeyError: A question has no reply or no family.
     """
     rows = [
-        (str(query["id"]), piece, families[str(query["id"])], metric, value)
+        (str(query["id"]), slice_name, families[str(query["id"])], metric, value)
         for query in queries
         for metric, value in score_answer(query, replies[str(query["id"])]).items()
-        for piece in ("all", query["type"])
+        for slice_name in ("all", query["type"])
     ]
     scores = pl.DataFrame(rows, schema=_SCORES, orient="row")
     report = []
-    for (piece, metric), cell in scores.partition_by("slice", "metric", as_dict=True, maintain_order=True).items():
-        values = cell.sort("query_id")
-        stream = (str(piece), str(metric))
+    for (slice_name, metric), slice_scores in scores.partition_by(
+        "slice", "metric", as_dict=True, maintain_order=True
+    ).items():
+        values = slice_scores.sort("query_id")
+        stream = (str(slice_name), str(metric))
         mean = score_interval(values["value"].to_list(), values["family"].to_list(), seed=seed, stream=stream)
-        report.append((piece, metric, mean.value, mean.low, mean.high, values.height))
+        report.append((slice_name, metric, mean.value, mean.low, mean.high, values.height))
     return pl.DataFrame(report, schema=FIGURES, orient="row")

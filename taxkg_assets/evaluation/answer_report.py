@@ -1,4 +1,4 @@
-"""Report on answers: what they contain by type of question, and whether their confidence is right."""
+"""Report on answers: metrics by type of question, reliability of the stated confidence, risk by coverage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from taxkg_assets.evaluation.answer_metrics import (
     NamedQuestion,
     Reply,
     find_calibration_floor,
-    find_outcomes,
+    list_answer_outcomes,
     score_answers,
     score_calibration_error,
     score_reliability,
@@ -41,18 +41,18 @@ def score_replies(queries: Queries, replies: Mapping[str, Mapping[str, Reply]], 
 
     Args:
         queries: Questions with their gold passages.
-        replies: Answers by query set and question id, of every resolved question.
+        replies: Answers by query set and question id, one for every resolved question.
         documents: Documents of the corpus, for the families.
 
     Returns:
-        One row per query set, slice and metric, with the columns of the figures of a report.
+        One row per query set, slice and metric, with the columns `FIGURES`, `system` and `query_set`.
     """
     families = find_families(queries, Documents.cast(documents))
     figures = [pl.DataFrame(schema={**FIGURES, "system": pl.String, "query_set": pl.String})]
     for query_set, questions in _list_sets(queries):
-        of_set = families.filter(pl.col("query_set") == query_set)
-        named = {str(row["query_id"]): str(row["family"]) for row in of_set.iter_rows(named=True)}
-        scores = score_answers(questions, replies[query_set], families=named)
+        set_families = families.filter(pl.col("query_set") == query_set)
+        family_by_question = {str(row["query_id"]): str(row["family"]) for row in set_families.iter_rows(named=True)}
+        scores = score_answers(questions, replies[query_set], families=family_by_question)
         figures.append(scores.with_columns(system=pl.lit(SYSTEM), query_set=pl.lit(query_set)))
     return pl.concat(figures)
 
@@ -74,7 +74,7 @@ def render_answers(
     blocks: list[Block] = [Heading(title, level=1), Paragraph(_READING)]
     for query_set, questions in _list_sets(queries):
         blocks += [Heading(f"Query set {query_set}"), _write_metrics(figures.filter(pl.col("query_set") == query_set))]
-        blocks += _write_reliability(find_outcomes(questions, replies[query_set]))
+        blocks += _write_reliability(list_answer_outcomes(questions, replies[query_set]))
         blocks += _write_risk(score_risk_coverage(questions, replies[query_set]))
     return RenderedReport(markdown=render_markdown(blocks), html=render_html(blocks, title=title))
 
@@ -96,12 +96,15 @@ def _list_sets(queries: Queries) -> list[tuple[str, list[NamedQuestion]]]:
 
 def _write_metrics(figures: pl.DataFrame) -> Table:
     cells = {(row["slice"], row["metric"]): row for row in figures.iter_rows(named=True)}
-    slices = sorted({piece for piece, _ in cells}, key=lambda piece: (piece != ALL, piece))
+    slices = sorted({slice_name for slice_name, _ in cells}, key=lambda slice_name: (slice_name != ALL, slice_name))
     return Table(
-        columns=("Kind", *(name.replace("_", " ") for name in ANSWER_METRICS)),
+        columns=("Kind", *(metric.replace("_", " ") for metric in ANSWER_METRICS)),
         rows=tuple(
-            (Cell(piece, is_strong=piece == ALL), *(_write_figure(cells.get((piece, name))) for name in ANSWER_METRICS))
-            for piece in slices
+            (
+                Cell(slice_name, is_strong=slice_name == ALL),
+                *(_write_figure(cells.get((slice_name, metric))) for metric in ANSWER_METRICS),
+            )
+            for slice_name in slices
         ),
     )
 
@@ -114,13 +117,17 @@ def _write_figure(row: Mapping[str, Any] | None) -> Cell:
 
 
 def _write_reliability(pairs: Sequence[tuple[float, bool]]) -> list[Block]:
-    """Return stated confidence and the share that is right, over the answers given."""
-    error, floor = score_calibration_error(pairs), find_calibration_floor([sure for sure, _ in pairs])
+    """Return plot and table of the share of right answers by stated confidence."""
+    error, floor = score_calibration_error(pairs), find_calibration_floor([confidence for confidence, _ in pairs])
     if error is None or floor is None:
         return []
     rows = score_reliability(pairs)
     lines = [
-        Curve("right", tuple((mean, right) for _, _, _, mean, right in rows), is_strong=True),
+        Curve(
+            "right",
+            tuple((mean_confidence, right_share) for _, _, _, mean_confidence, right_share in rows),
+            is_strong=True,
+        ),
         Curve("as stated", ((0.0, 0.0), (1.0, 1.0))),
     ]
     caption = "Share of answers that contain a needed passage by stated confidence"
@@ -131,21 +138,21 @@ def _write_reliability(pairs: Sequence[tuple[float, bool]]) -> list[Block]:
     table = Table(
         columns=("Confidence", "Answers", "Mean confidence", "Right"),
         rows=tuple(
-            (Cell(f"{low:.1f} to {high:.1f}"), Cell(str(n)), Cell(f"{mean:.3f}"), Cell(f"{right:.3f}"))
-            for low, high, n, mean, right in rows
+            (Cell(f"{low:.1f} to {high:.1f}"), Cell(str(n)), Cell(f"{mean_confidence:.3f}"), Cell(f"{right_share:.3f}"))
+            for low, high, n, mean_confidence, right_share in rows
         ),
     )
-    plot = Plot(caption, render_curves(lines, title=caption, across="stated confidence"))
+    plot = Plot(caption, render_curves(lines, title=caption, x_label="stated confidence"))
     return [Heading("Reliability", level=3), Paragraph(text), plot, table]
 
 
 def _write_risk(curve: Sequence[tuple[float, float, float]]) -> list[Block]:
-    """Return the share answered wrongly when only the most confident are answered."""
+    """Return plot and table of the share of wrong answers by the share of questions answered, most confident first."""
     if not curve:
         return []
     caption = "Risk by coverage"
     line = Curve("risk", tuple((coverage, risk) for _, coverage, risk in curve), is_strong=True)
-    plot = Plot(caption, render_curves([line], title=caption, across="share of questions answered, the surest first"))
+    plot = Plot(caption, render_curves([line], title=caption, x_label="share of questions answered, the surest first"))
     text = "Risk is the share of the answers given that contain no needed passage, those to unanswerable questions too."
     steps = {round(coverage * 10): (bound, coverage, risk) for bound, coverage, risk in curve}
     table = Table(

@@ -1,8 +1,8 @@
-"""Edges of the graph against labeled ones: precision and recall of every relation.
+"""Score edges of the graph against labels: precision and recall of each relation.
 
-A label states a fact by keys: document, page, source, relation, target, polarity, and a few words of the sentence.
-Inside the labeled pages every semantic edge counts; a mention of the own box or form, and a borderline label, count on
-neither side. A label may allow more than one relation, as careful readers differ on some.
+A label names document, page, source, relation, target, polarity and a few words of the sentence. It may allow several
+relations where careful readers differ. On labeled pages every semantic edge counts, except a mention of the sentence's
+own box or form; optional labels count neither as hits nor as misses.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class EdgeLabel:
-    """A labeled relation that a sentence of a page states."""
+    """A labeled relation that a sentence states; `half` is `development` or `check`, `words` are from the sentence."""
 
     form: str
     half: str
@@ -64,28 +64,28 @@ class EdgeLabels:
         """
         facts = tuple(label for label in self.facts if label.half == half)
         documents = {label.document_id for label in facts}
-        return EdgeLabels(facts, frozenset(place for place in self.pages if place[0] in documents))
+        return EdgeLabels(facts, frozenset(page for page in self.pages if page[0] in documents))
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeScore:
-    """Precision and recall by relation and overall, with each failed edge or label."""
+    """Precision and recall by relation and over all relations, with each wrong edge and each missed label."""
 
     by_relation: pl.DataFrame
     misses: pl.DataFrame
 
     def figure(self, name: str) -> float | None:
-        """Return an overall figure.
+        """Return a figure over all relations.
 
         Args:
-            name: Name of the column.
+            name: Name of the column of `by_relation`.
         """
         value: float | None = self.by_relation.filter(pl.col("relation") == _ALL).get_column(name).item()
         return value
 
 
 def read_edge_labels(rows: Iterable[Row]) -> EdgeLabels:
-    """Convert the rows of an edge label file; `scope` rows name the pages, all others are relations.
+    """Convert the rows of an edge label file; rows with `scope` name labeled pages, all others are relations.
 
     Args:
         rows: Rows of the file.
@@ -128,38 +128,38 @@ def score_edges(
         documents: Documents of the corpus.
 
     Returns:
-        Scores by relation and for all, and each edge or label that failed.
+        Scores by relation and over all relations, with each wrong edge and each missed label.
     """
     rows = [row for row in _find_semantic(edges, nodes, documents=documents) if row["place"] in labels.pages]
-    met = [[label for label in labels.facts if _matches(row, label)] for row in rows]
-    is_right = [any(not label.is_optional for label in is_matched) for is_matched in met]
-    counted = [ix for ix, row in enumerate(rows) if is_right[ix] or not (met[ix] or row["is_self"])]
-    matched = {label for is_matched in met for label in is_matched}
-    wanted = [label for label in labels.facts if not label.is_optional]
-    table = [
+    matching_labels = [[label for label in labels.facts if _matches(row, label)] for row in rows]
+    is_right = [any(not label.is_optional for label in edge_labels) for edge_labels in matching_labels]
+    counted_edges = [ix for ix, row in enumerate(rows) if is_right[ix] or not (matching_labels[ix] or row["is_self"])]
+    found_labels = {label for edge_labels in matching_labels for label in edge_labels}
+    required_labels = [label for label in labels.facts if not label.is_optional]
+    score_rows = [
         _score(
             relation,
-            emitted=[is_right[ix] for ix in counted if relation in (_ALL, rows[ix]["relation"])],
-            found=[label in matched for label in wanted if relation in (_ALL, label.relations[0])],
+            emitted=[is_right[ix] for ix in counted_edges if relation in (_ALL, rows[ix]["relation"])],
+            found=[label in found_labels for label in required_labels if relation in (_ALL, label.relations[0])],
         )
         for relation in (*SEMANTIC, _ALL)
     ]
-    invented = [_describe("invented", rows[ix]) for ix in counted if not is_right[ix]]
-    missed = [_describe_label(label) for label in wanted if label not in matched]
+    invented = [_describe("invented", rows[ix]) for ix in counted_edges if not is_right[ix]]
+    missed = [_describe_label(label) for label in required_labels if label not in found_labels]
     columns = ["problem", "document_id", "page", "source", "relation", "polarity", "target", "words"]
     return EdgeScore(
-        by_relation=pl.DataFrame(table, schema=SCORES, orient="row"),
+        by_relation=pl.DataFrame(score_rows, schema=SCORES, orient="row"),
         misses=pl.DataFrame(invented + missed, schema=columns, orient="row", infer_schema_length=None),
     )
 
 
 def _find_semantic(edges: pl.DataFrame, nodes: pl.DataFrame, *, documents: pl.DataFrame) -> Iterable[dict[str, Any]]:
-    """Yield each semantic edge with its place, the names of its target, and whether that is its own box or form."""
+    """Yield each semantic edge with its page, its target's names, and whether the target is the own box or form."""
     forms = dict(documents.select("document_id", "form").iter_rows())
     columns = nodes.select("node_id", "document_id", "level", "anchor_key", "heading_path", "text")
-    known = {row["node_id"]: row for row in columns.iter_rows(named=True)}
+    node_by_id = {row["node_id"]: row for row in columns.iter_rows(named=True)}
     for edge in edges.filter(pl.col("relation").is_in(SEMANTIC)).iter_rows(named=True):
-        source, target = known[edge["source_id"]], known[edge["target_id"]]
+        source, target = node_by_id[edge["source_id"]], node_by_id[edge["target_id"]]
         own_forms = set(split_forms(forms[source["document_id"]]))
         names = _name_target(target, forms)
         is_own_box = target["anchor_key"] is not None and target["anchor_key"] == source["anchor_key"]
@@ -176,7 +176,7 @@ def _find_semantic(edges: pl.DataFrame, nodes: pl.DataFrame, *, documents: pl.Da
 
 
 def _name_target(target: Row, forms: Mapping[str, str]) -> list[str]:
-    """Return the names of a node in labels: by key, by form, or by the name of an external thing."""
+    """Return the names that labels may use for a node: its key, its form, or the name of something external."""
     if target["level"] == "external":
         return [target["text"]]
     if target["level"] == "document":

@@ -1,7 +1,7 @@
 """Questions with their gold passages, located in the documents of the corpus.
 
-Gold names its passage by a quote. Where the corpus lacks the quoted document, a question may have a locator (document
-type, anchor, rare words) that finds the same statement in another document of the same form.
+A gold passage is a quote from a document. A question may also have a locator (document type, anchor, rare words), which
+finds the same statement in another document of the same form where the corpus lacks the quoted one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Paragraph:
 
 
 class _Corpus:
-    """The documents, newest first, and the paragraphs of those that a question needs."""
+    """The documents, newest first, and their paragraphs, which are read when a question needs them."""
 
     def __init__(
         self, documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
@@ -54,14 +54,21 @@ class _Corpus:
         if document_id not in self._paragraphs:
             sections = self._sections.get((document_id,), self._no_rows[0]).sort("paragraph_ix")
             anchors = self._anchors.get((document_id,), self._no_rows[1])
-            tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
-            chains = {anchor_id: _find_owners(anchor_id, tree) for anchor_id in sections["anchor_id"].unique()}
-            names = {
-                anchor_id: frozenset(squash(name) for anchor in chain for name in (anchor["key"], anchor["heading"]))
-                for anchor_id, chain in chains.items()
+            anchor_by_id = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+            owners_by_anchor = {
+                anchor_id: _find_owners(anchor_id, anchor_by_id) for anchor_id in sections["anchor_id"].unique()
+            }
+            names_by_anchor = {
+                anchor_id: frozenset(squash(name) for anchor in owners for name in (anchor["key"], anchor["heading"]))
+                for anchor_id, owners in owners_by_anchor.items()
             }
             self._paragraphs[document_id] = tuple(
-                _Paragraph(page, text, names[anchor_id], next((a["perspective"] for a in chains[anchor_id]), None))
+                _Paragraph(
+                    page,
+                    text,
+                    names_by_anchor[anchor_id],
+                    next((owner["perspective"] for owner in owners_by_anchor[anchor_id]), None),
+                )
                 for anchor_id, page, text in sections.select("anchor_id", "page", "text").iter_rows()
             )
         return self._paragraphs[document_id]
@@ -74,7 +81,7 @@ def build_eval_queries(
     sections: dy.DataFrame[Sections],
     anchors: dy.DataFrame[Anchors],
 ) -> dy.DataFrame[EvalQueries]:
-    """Locate the gold passages of each question in this corpus, by their quotes or locators.
+    """Locate the gold passages of each question in the corpus, by their quotes or locators.
 
     Args:
         query_sets: Rows in the gold format by the name of the set.
@@ -83,8 +90,8 @@ def build_eval_queries(
         anchors: Anchors of these documents.
 
     Returns:
-        One row per question; the name of the set shows where its gold was located. Questions without gold in this
-        corpus are kept as unresolved, with the reason.
+        One row per question. The name of the query set ends in a suffix if locators found its gold. A question without
+        gold in this corpus is unresolved, with the reason.
 
     Raises:
         LabelError: An id occurs twice in a set, or a row lacks a field of the format.
@@ -114,15 +121,15 @@ def _check(name: str, rows: Sequence[Row]) -> Sequence[Row]:
 
 def _resolve(name: str, row: Row, corpus: _Corpus) -> dict[str, Any]:
     gold, near_miss, note = list(row["gold"]), list(row.get("near_miss") or []), ""
-    known = {document["document_id"] for document in corpus.documents}
-    away = sorted({passage["document"] for passage in gold or near_miss} - known)
-    if away and row.get("locator"):
+    document_ids = {document["document_id"] for document in corpus.documents}
+    absent_documents = sorted({passage["document"] for passage in gold or near_miss} - document_ids)
+    if absent_documents and row.get("locator"):
         name += LOCATED
-        gold, failed = _locate_all(row["locator"], row, corpus)
+        gold, failed_locators = _locate_all(row["locator"], row, corpus)
         near_miss, _ = _locate_all(row.get("near_miss_locator") or [], row, corpus)
-        note = "; ".join(failed)
-    elif away and (gold or len(away) == len({passage["document"] for passage in near_miss})):
-        note = f"not in this home: {', '.join(away)}"
+        note = "; ".join(failed_locators)
+    elif absent_documents and (gold or len(absent_documents) == len({passage["document"] for passage in near_miss})):
+        note = f"not in this home: {', '.join(absent_documents)}"
     return {
         "query_set": name,
         "query_id": str(row["id"]),
@@ -144,36 +151,36 @@ def _passage(passage: Row) -> dict[str, Any]:
 
 
 def _locate_all(locators: Sequence[Row], row: Row, corpus: _Corpus) -> tuple[list[Row], list[str]]:
-    rows: list[Row] = []
-    failed: list[str] = []
+    passages: list[Row] = []
+    failures: list[str] = []
     for locator in locators:
         passage = _locate({"form": row.get("form", ""), **locator}, corpus)
         if passage is None:
-            failed.append(f"no paragraph of {locator['doc_type']} {locator['anchor']} holds {list(locator['words'])}")
+            failures.append(f"no paragraph of {locator['doc_type']} {locator['anchor']} holds {list(locator['words'])}")
         else:
-            extra = {name: locator[name] for name in ("grade", "why") if name in locator}
-            rows.append({**passage, **extra})
-    return rows, failed
+            grade_and_reason = {name: locator[name] for name in ("grade", "why") if name in locator}
+            passages.append({**passage, **grade_and_reason})
+    return passages, failures
 
 
 def _locate(locator: Row, corpus: _Corpus) -> Row | None:
-    """Return the first paragraph below the anchor with all words, in the newest final revision that has one."""
-    words = frozenset(word for given in locator["words"] for word in find_words(given))
-    wanted = squash(locator["anchor"])
+    """Return the first paragraph below the locator's anchor with all its words, in the newest final revision."""
+    words = frozenset(word for text in locator["words"] for word in find_words(text))
+    anchor_name = squash(locator["anchor"])
     perspective = find_perspective(locator["doc_type"])
     for document in corpus.documents:
         if locator["form"] not in ("", document["form"]) and locator["form"] not in split_forms(document["form"]):
             continue
         for paragraph in corpus.find_paragraphs(document["document_id"]):
-            is_kind = perspective in (paragraph.perspective, find_perspective(document["doc_type"]))
-            if is_kind and wanted in paragraph.names and words <= frozenset(find_words(paragraph.text)):
+            is_of_type = perspective in (paragraph.perspective, find_perspective(document["doc_type"]))
+            if is_of_type and anchor_name in paragraph.names and words <= frozenset(find_words(paragraph.text)):
                 quote = _find_quote(paragraph.text, words)
                 return {"document": document["document_id"], "page": paragraph.page, "quote": quote}
     return None
 
 
 def _find_quote(text: str, words: frozenset[str]) -> str:
-    """Return the shortest run of whole sentences with the words; the gold format's upper bound cuts a longer one."""
+    """Return the shortest run of sentences that contains some words, cut to the maximum length of a quote."""
     thresholds = load_matching().thresholds
     shortest, longest = thresholds.quote_min_chars, thresholds.quote_max_chars
     sentences = [text[start:end] for start, end in find_sentence_parts(text)]
@@ -188,7 +195,7 @@ def _find_quote(text: str, words: frozenset[str]) -> str:
 
 
 def _cut_around(quote: str, words: frozenset[str], *, size: int) -> str:
-    """Return whole words of a long sentence: the first window with the most of the wanted words."""
+    """Return the first part of a long quote, of at most `size` characters, that contains the most of some words."""
     parts = quote.split(" ")
     windows = []
     for start in range(len(parts)):
@@ -200,10 +207,10 @@ def _cut_around(quote: str, words: frozenset[str], *, size: int) -> str:
     return max(windows, key=lambda window: len(words & frozenset(find_words(window))))
 
 
-def _find_owners(anchor_id: str | None, tree: Mapping[str, Row]) -> list[Row]:
-    """Return the anchor and those above it, innermost first."""
-    chain: list[Row] = []
-    while anchor_id is not None and anchor_id in tree and len(chain) <= len(tree):
-        chain.append(tree[anchor_id])
-        anchor_id = tree[anchor_id]["parent_anchor_id"]
-    return chain
+def _find_owners(anchor_id: str | None, anchor_by_id: Mapping[str, Row]) -> list[Row]:
+    """Return an anchor and the anchors above it, innermost first."""
+    owners: list[Row] = []
+    while anchor_id is not None and anchor_id in anchor_by_id and len(owners) <= len(anchor_by_id):
+        owners.append(anchor_by_id[anchor_id])
+        anchor_id = anchor_by_id[anchor_id]["parent_anchor_id"]
+    return owners

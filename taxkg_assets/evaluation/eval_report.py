@@ -1,4 +1,4 @@
-"""Report of retrieval: every figure with its interval, its number of questions, and its test against a baseline."""
+"""Retrieval report: each figure with its interval, its number of questions, and its test against a baseline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taxkg_assets.schemas import Documents, EvalQueries, EvalReport, EvalRuns
 BASELINES = ("bm25", "dense")
 ALL = "all"
 Cell = dict[str, dict[str, tuple[float | None, str]]]
-"""By system and question the score, if there is one, and the family of the question."""
+"""By system and question id: the score, None for none, and the document family of the question."""
 
 _FAULTS = {
     "floor_id": pl.String,
@@ -44,14 +44,14 @@ def build_eval_report(
         eval_queries: Questions with their gold passages.
         eval_runs: Runs of all systems.
         documents: Documents of the corpus, for the families.
-        scores: Scores of these runs (`score_runs`); None to compute them.
-        baselines: Systems that the others are tested against; for each metric the one with the best mean over all
-            questions of the set counts.
+        scores: Scores of these runs from `score_runs`; None to compute them.
+        baselines: Systems to test against; for each metric the one with the best mean over all questions of the set is
+            used.
         seed: Seed of the bootstrap and of the test.
 
     Returns:
-        One row per (system, query_set, slice, metric) to which a question belongs; p_value is null for the baseline
-        itself and where no baseline was run.
+        One row per (system, query_set, slice, metric) with a question; p_value is null for the baseline, and where no
+        baseline was run.
     """
     scores = score_runs(eval_queries, eval_runs) if scores is None else scores
     scores = scores.join(find_families(eval_queries, documents), on=["query_set", "query_id"], how="left")
@@ -67,7 +67,7 @@ def build_eval_report(
 
 
 def find_families(eval_queries: dy.DataFrame[EvalQueries], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Find the document family of each question: its first gold (or near-miss) document in all its revisions.
+    """Find the document family of each question: that of its first gold (or near-miss) document.
 
     Args:
         eval_queries: Questions with their gold passages.
@@ -76,29 +76,35 @@ def find_families(eval_queries: dy.DataFrame[EvalQueries], documents: dy.DataFra
     Returns:
         `query_set`, `query_id` and `family`.
     """
-    stem = {
+    family_by_document = {
         row["document_id"]: row["irs_name"] or row["document_id"].split("--")[0]
         for row in documents.select("document_id", "irs_name").iter_rows(named=True)
     }
     rows = []
     for query in eval_queries.iter_rows(named=True):
         passages = query["gold"] or query["near_miss"] or [{"document": f"question {query['query_id']}"}]
-        first = passages[0]["document"]
-        rows.append((query["query_set"], query["query_id"], stem.get(first, first.split("--")[0])))
+        first_document = passages[0]["document"]
+        rows.append(
+            (
+                query["query_set"],
+                query["query_id"],
+                family_by_document.get(first_document, first_document.split("--")[0]),
+            )
+        )
     return pl.DataFrame(rows, schema={"query_set": pl.String, "query_id": pl.String, "family": pl.String}, orient="row")
 
 
 def find_retrieval_faults(
     eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor], *, system: str = "full"
 ) -> pl.DataFrame:
-    """Find metrics of the released system that are below a floor.
+    """Find metrics of the released system that violate a floor.
 
-    A floor that names a query set applies to that set, one that names none to every set. A set without a scored
-    question is skipped, but a report that lacks the system is a fault.
+    A floor applies to the query set that it names, or to every set. A set without a scored question is skipped; a
+    report without the system is a fault.
 
     Args:
         eval_report: Figures of all systems.
-        floors: Floors of all gates; those of `eval_report` apply.
+        floors: Floors of all gates; only those of the gate `eval_report` are checked.
         system: Released system.
 
     Returns:
@@ -122,20 +128,20 @@ def find_retrieval_faults(
 
 
 def _find_strongest(scores: pl.DataFrame, baselines: Sequence[str]) -> Mapping[tuple[str, str], str]:
-    """Return the best baseline by (query_set, metric); equals go to the first named."""
+    """Return the best baseline by (query_set, metric); of equally good ones the first in `baselines`."""
     means = (
         scores.filter(pl.col("system").is_in(list(baselines)))
         .group_by("query_set", "metric", "system")
         .agg(pl.col("value").mean())
         .drop_nulls("value")
     )
-    best: dict[tuple[str, str], tuple[float, int, str]] = {}
+    best_by_key: dict[tuple[str, str], tuple[float, int, str]] = {}
     for row in means.iter_rows(named=True):
         sign = -1.0 if row["metric"] in LOWER_IS_BETTER else 1.0
         rank = (sign * row["value"], -list(baselines).index(row["system"]), row["system"])
-        place = (row["query_set"], row["metric"])
-        best[place] = max(best.get(place, rank), rank)
-    return {place: system for place, (_, _, system) in best.items()}
+        key = (row["query_set"], row["metric"])
+        best_by_key[key] = max(best_by_key.get(key, rank), rank)
+    return {key: system for key, (_, _, system) in best_by_key.items()}
 
 
 def _group_scores(slices: pl.DataFrame) -> dict[tuple[str, str, str], Cell]:
@@ -151,31 +157,35 @@ def _group_scores(slices: pl.DataFrame) -> dict[tuple[str, str, str], Cell]:
 def _build_row(
     cell: Cell, system: str, *, key: tuple[str, str, str], baseline: str | None, seed: int
 ) -> dict[str, object]:
-    query_set, piece, metric = key
-    scored = _drop_unscored(cell[system])
+    query_set, slice_name, metric = key
+    system_scores = _drop_unscored(cell[system])
     row: dict[str, object] = {
         "system": system,
         "query_set": query_set,
-        "slice": piece,
+        "slice": slice_name,
         "metric": metric,
         "value": None,
         "low": None,
         "high": None,
-        "n": len(scored),
-        "n_dropped": len(cell[system]) - len(scored),
+        "n": len(system_scores),
+        "n_dropped": len(cell[system]) - len(system_scores),
         "p_value": None,
     }
-    if not scored:
+    if not system_scores:
         return row
-    values, families = zip(*scored.values(), strict=True)
+    values, families = zip(*system_scores.values(), strict=True)
     interval = score_interval(values, families, seed=seed, stream=key)
     row |= {"value": interval.value, "low": interval.low, "high": interval.high}
     if baseline is not None and baseline != system:
-        other = _drop_unscored(cell.get(baseline, {}))
-        pairs = [(value, other[query_id][0]) for query_id, (value, _) in scored.items() if query_id in other]
+        baseline_scores = _drop_unscored(cell.get(baseline, {}))
+        pairs = [
+            (value, baseline_scores[query_id][0])
+            for query_id, (value, _) in system_scores.items()
+            if query_id in baseline_scores
+        ]
         row["p_value"] = compute_p_value(*zip(*pairs, strict=True), seed=seed, stream=key) if pairs else None
     return row
 
 
-def _drop_unscored(own: Mapping[str, tuple[float | None, str]]) -> dict[str, tuple[float, str]]:
-    return {query_id: (value, family) for query_id, (value, family) in own.items() if value is not None}
+def _drop_unscored(scores: Mapping[str, tuple[float | None, str]]) -> dict[str, tuple[float, str]]:
+    return {query_id: (value, family) for query_id, (value, family) in scores.items() if value is not None}

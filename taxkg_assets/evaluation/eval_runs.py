@@ -1,6 +1,6 @@
-"""Questions to ranked runs: every system is run on every question, and its results are recorded.
+"""Run every system on every question, and record the ranked results.
 
-A system is a callable given by the caller; no index and no model is known here.
+A system is a function that the caller passes; no index and no model is used here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Ranked results of a system for one question, and whether it would abstain."""
+    """Ranked results of a system for one question, whether it would abstain, and its confidence."""
 
     results: Sequence[Row]
     is_abstained: bool = False
@@ -32,20 +32,20 @@ System = Callable[[str], Ranking | Sequence[Row]]
 
 
 def build_eval_runs(
-    eval_queries: dy.DataFrame[EvalQueries], systems: Mapping[str, System], *, left_out: Collection[str] = ()
+    eval_queries: dy.DataFrame[EvalQueries], systems: Mapping[str, System], *, ablated_systems: Collection[str] = ()
 ) -> dy.DataFrame[EvalRuns]:
     """Run every system on every resolved question.
 
     Args:
         eval_queries: Questions with their gold passages.
-        systems: Callables by name, from a question to a Ranking or to its result rows. A result row is read by
-            `document` (or document_id), `page`, `chunk_id`, `text` and `score`.
-        left_out: Systems with one component left out. They run only on questions written for these documents: with
-            located gold, other passages may be right as well, so that it does not measure a component's contribution.
+        systems: Functions by name, from a question to a `Ranking` or to its result rows. A row has `document` (or
+            `document_id`), `page`, `chunk_id`, `text` and `score`.
+        ablated_systems: Systems that lack one component. They are not run on questions whose gold was found by
+            locators, as other passages may be right there, too.
 
     Returns:
-        One row per (system, query_set, query_id, rank), to the depth that the metrics need; an empty ranking is one row
-        of rank 0.
+        One row per (system, query_set, query_id, rank), down to the last rank that metrics count; an empty ranking is
+        one row with rank 0.
 
     Raises:
         ValueError: A result row lacks its document or its text.
@@ -55,7 +55,7 @@ def build_eval_runs(
         {"system": system, "query_set": query["query_set"], "query_id": query["query_id"], **row}
         for query in queries
         for system, answer in sorted(systems.items())
-        if not (system in left_out and query["query_set"].endswith(LOCATED))
+        if not (system in ablated_systems and query["query_set"].endswith(LOCATED))
         for row in _read_ranking(system, answer(query["query"]))
     ]
     frame = pl.DataFrame(rows, schema=EvalRuns.create_empty().schema)

@@ -1,4 +1,4 @@
-"""Extraction report: how the documents were read, which checks they fail, and what labels say about the result."""
+"""Extraction report: how documents were read, which checks they fail, and scores on labels."""
 
 from __future__ import annotations
 
@@ -59,23 +59,26 @@ def render_extraction_report(
         quality: Outcome of each document check.
         quarantine: Documents that could not be processed.
         figures: Figures on labels.
-        counts: `document_id`, rows in each of `COUNTED`, and `role_confidence`, the mean over its elements, 0 to 1.
+        counts: `document_id`, the number of rows in each table of `COUNTED`, and `role_confidence`, the mean over the
+            document's elements, 0 to 1.
 
     Returns:
         The report as Markdown and HTML.
     """
-    read = documents.join(counts, on="document_id", how="left").with_columns(pl.col(COUNTED).fill_null(0))
+    documents_with_counts = documents.join(counts, on="document_id", how="left").with_columns(
+        pl.col(COUNTED).fill_null(0)
+    )
     blocks: list[Block] = [
         Heading(_TITLE, level=1),
         Paragraph(_summarize(documents, quality, quarantine)),
         Heading("How documents were read"),
         Paragraph(_SOURCES),
-        _write_types(read),
+        _write_types(documents_with_counts),
         Heading("Document checks"),
         _write_checks(quality),
         *_write_findings(quality, quarantine),
         *_write_figures(figures),
-        *_write_least_certain(read),
+        *_write_least_certain(documents_with_counts),
     ]
     return RenderedReport(markdown=render_markdown(blocks), html=render_html(blocks, title=_TITLE))
 
@@ -103,21 +106,25 @@ def _write_types(read: pl.DataFrame) -> Table:
     return Table((*columns, *(_NAMES.get(name, name.capitalize()) for name in COUNTED), "Confidence"), tuple(rows))
 
 
-def _type_row(name: str, own: pl.DataFrame, *, is_strong: bool = False) -> tuple[Cell, ...]:
-    sources = own["page_sources"].explode().drop_nulls().struct.field("source")
-    total = int(own["elements"].sum())
-    mean = float((own["elements"] * own["role_confidence"].fill_null(0.0)).sum()) / total if total else None
+def _type_row(name: str, documents: pl.DataFrame, *, is_strong: bool = False) -> tuple[Cell, ...]:
+    sources = documents["page_sources"].explode().drop_nulls().struct.field("source")
+    element_count = int(documents["elements"].sum())
+    mean_confidence = (
+        float((documents["elements"] * documents["role_confidence"].fill_null(0.0)).sum()) / element_count
+        if element_count
+        else None
+    )
     numbers = (
-        own.height,
-        own["page_count"].sum(),
+        documents.height,
+        documents["page_count"].sum(),
         *((sources == source).sum() for source in PAGE_SOURCES),
-        own["image_only_pages"].list.len().sum(),
-        *(own[counted].sum() for counted in COUNTED),
+        documents["image_only_pages"].list.len().sum(),
+        *(documents[counted].sum() for counted in COUNTED),
     )
     return (
         Cell(name.replace("_", " "), is_strong=is_strong),
         *(Cell(f"{number:,}") for number in numbers),
-        Cell(NOTHING if mean is None else f"{mean:.3f}"),
+        Cell(NOTHING if mean_confidence is None else f"{mean_confidence:.3f}"),
     )
 
 
@@ -135,23 +142,26 @@ def _write_checks(quality: dy.DataFrame[DocumentQuality]) -> Table:
 
 
 def _write_findings(quality: dy.DataFrame[DocumentQuality], quarantine: dy.DataFrame[Quarantine]) -> Iterator[Block]:
-    is_listed = pl.col("document_id").is_in(quarantine["document_id"].implode()) & (pl.col("outcome") == "withheld")
-    failed = quality.filter(pl.col("outcome") != "passed", ~is_listed)
-    failed = failed.sort("outcome", "document_id", descending=[True, False])
+    is_in_quarantine = pl.col("document_id").is_in(quarantine["document_id"].implode()) & (
+        pl.col("outcome") == "withheld"
+    )
+    failed_checks = quality.filter(pl.col("outcome") != "passed", ~is_in_quarantine)
+    failed_checks = failed_checks.sort("outcome", "document_id", descending=[True, False])
     rows = [
         (row["document_id"], "quarantine", f"{row['stage']}: {row['reason']}", row["remedy"])
         for row in quarantine.sort("document_id").iter_rows(named=True)
     ]
     rows += [
-        (row["document_id"], row["outcome"], row["message"], row["remedy"]) for row in failed.iter_rows(named=True)
+        (row["document_id"], row["outcome"], row["message"], row["remedy"])
+        for row in failed_checks.iter_rows(named=True)
     ]
     yield Heading("What to check")
     if not rows:
         yield Paragraph("Nothing: every document passes every check.")
         return
     cells = tuple(
-        (Cell(name), Cell(state, is_words=True), Cell(found, is_words=True), Cell(remedy, is_words=True))
-        for name, state, found, remedy in rows
+        (Cell(name), Cell(state, is_words=True), Cell(finding, is_words=True), Cell(remedy, is_words=True))
+        for name, state, finding, remedy in rows
     )
     yield Table(("Document", "State", "What was found", "What to do"), cells)
 
@@ -167,10 +177,10 @@ def _write_figures(figures: dy.DataFrame[FamilyFigures]) -> Iterator[Block]:
     groups = (DEVELOPMENT, LEFT_OUT)
     rows = []
     for metric, name in _FIGURES.items():
-        totals_of = [totals.get((metric, group)) for group in groups]
-        if any(totals_of):
-            shares = (Cell(f"{row['value']:.3f}" if row else NOTHING) for row in totals_of)
-            rows.append((Cell(name), *shares, *(Cell(f"{row['n']:,}" if row else "0") for row in totals_of)))
+        group_totals = [totals.get((metric, group)) for group in groups]
+        if any(group_totals):
+            shares = (Cell(f"{row['value']:.3f}" if row else NOTHING) for row in group_totals)
+            rows.append((Cell(name), *shares, *(Cell(f"{row['n']:,}" if row else "0") for row in group_totals)))
     yield Table(("Share right", "Development", "Left out", "Labels", "Labels, left out"), tuple(rows))
     yield from _plot_families(
         labeled.filter(pl.col("metric") == "ownership_accuracy", pl.col("family") != ALL).to_dicts()
@@ -178,7 +188,7 @@ def _write_figures(figures: dy.DataFrame[FamilyFigures]) -> Iterator[Block]:
 
 
 def _plot_families(rows: Sequence[dict[str, object]]) -> Iterator[Plot]:
-    """Plot the share of paragraphs under their heading, the families with the lowest one first."""
+    """Plot the share of paragraphs under their heading for the families with the lowest shares."""
     caption = f"Paragraphs under their heading, by family: the {_LEAST_CERTAIN} lowest"
     lowest = sorted(rows, key=lambda row: (float(str(row["value"])), str(row["family"])))[:_LEAST_CERTAIN]
     marks = [

@@ -1,8 +1,8 @@
-"""Extraction tables against labeled documents: the figures that the gates compare with their floors.
+"""Score extracted roles, owners, boxes and table cells against labels; gates compare the scores with floors.
 
-Here are roles, owners, boxes and table cells; headings and references have modules of their own (`anchor_scores`,
-`reference_scores`). Only documents of the corpus are measured; where none of them is labeled the score is None, which
-gates show as "not measured". Labels that were not found stay in the denominator.
+Headings and references are scored in `anchor_scores` and `reference_scores`. Only documents of the corpus are measured;
+without labels for any of these a score is None, which gates show as "not measured". A label that matches nothing counts
+as wrong.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class LabeledScore:
     """A score on labeled documents.
 
     Attributes:
-        metric: Name of the main figure.
-        figures: All metrics by name; None if nothing was measured.
-        n_rows: Labeled rows that count.
+        metric: Name of the main metric.
+        figures: All metrics by name; a metric that was not measured is None.
+        n_rows: Number of labeled rows that count.
         misses: Every row that failed.
-        reliability: Confidence compared with precision, for decisions with a confidence.
+        reliability: Precision by bins of confidence, for decisions that have a confidence.
     """
 
     metric: str
@@ -64,17 +64,17 @@ class LabeledScore:
         misses: Sequence[Miss],
         outcomes: Iterable[tuple[float, bool]] = (),
     ) -> LabeledScore:
-        """Build a score from plain rows.
+        """Build a score from rows of misses and outcomes.
 
         Args:
-            metric: Name of the main figure.
-            figures: All figures by name.
-            n_rows: Labeled rows that count.
+            metric: Name of the main metric.
+            figures: All metrics by name.
+            n_rows: Number of labeled rows that count.
             misses: Rows that failed.
-            outcomes: Confidence and success of each decision.
+            outcomes: Confidence of each decision, and whether it is right.
 
         Returns:
-            The measurement.
+            The score.
         """
         frame = pl.DataFrame(list(misses), schema=MISSES, orient="row")
         reliability = score_reliability(list_outcomes(outcomes))
@@ -96,25 +96,25 @@ class LabeledScore:
         return f"{self.metric} {self.score:.4f} on {self.n_rows} labeled rows"
 
 
-def score_share(part: int, whole: int) -> float | None:
+def score_share(right_count: int, count: int) -> float | None:
     """Return the share of correct rows; None without rows.
 
     Args:
-        part: Number of right rows.
-        whole: Number of rows.
+        right_count: Number of right rows.
+        count: Number of rows.
     """
-    return part / whole if whole else None
+    return right_count / count if count else None
 
 
 def find_floor_faults(score: LabeledScore, floors: Sequence[Floor]) -> pl.DataFrame:
-    """Find floors that scores violate; a metric that was not measured, or on too few rows, violates none.
+    """Find the floors that a score violates; a metric that was not measured, or on too few rows, violates none.
 
     Args:
-        score: The measurement.
+        score: Score on labels.
         floors: Floors of the gate.
 
     Returns:
-        `floor_id`, `metric`, `value`, `floor`, `n` and `reason`, one row per fault.
+        `floor_id`, `metric`, `value`, `floor`, `n` and `reason`, one row per violated floor.
     """
     rows = [
         (floor.id, floor.metric, value, floor.floor, score.n_rows, floor.describe())
@@ -123,31 +123,31 @@ def find_floor_faults(score: LabeledScore, floors: Sequence[Floor]) -> pl.DataFr
         and score.n_rows >= floor.least_n
         and not floor.holds(value)
     ]
-    names = ("floor_id", "metric", "value", "floor", "n", "reason")
-    kinds = (pl.String, pl.String, pl.Float64, pl.Float64, pl.Int64, pl.String)
-    return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
+    columns = ("floor_id", "metric", "value", "floor", "n", "reason")
+    types = (pl.String, pl.String, pl.Float64, pl.Float64, pl.Int64, pl.String)
+    return pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row")
 
 
-def find_structural_owner(anchor_id: str | None, tree: Mapping[str, AnchorRecord]) -> AnchorRecord | None:
+def find_structural_owner(anchor_id: str | None, anchor_by_id: Mapping[str, AnchorRecord]) -> AnchorRecord | None:
     """Find the innermost anchor that is not a run-in heading.
 
     Args:
-        anchor_id: Anchor of a paragraph; None for none.
-        tree: Rows of `anchors` by id.
+        anchor_id: Id of the innermost anchor; None for none.
+        anchor_by_id: Rows of `anchors` by id.
 
     Returns:
         Row of `anchors`; None where there is none.
     """
-    anchor = tree.get(anchor_id or "")
+    anchor = anchor_by_id.get(anchor_id or "")
     while anchor is not None and anchor["kind"] == "runin":
-        anchor = tree.get(anchor["parent_anchor_id"] or "")
+        anchor = anchor_by_id.get(anchor["parent_anchor_id"] or "")
     return anchor
 
 
 def score_roles(
     elements: dy.DataFrame[Elements], labels: Labels, *, documents: dy.DataFrame[Documents]
 ) -> LabeledScore:
-    """Score the accuracy of roles on labeled lines.
+    """Score the roles of labeled lines.
 
     Args:
         elements: Extracted elements.
@@ -155,35 +155,38 @@ def score_roles(
         documents: Documents of the corpus; labels of others are ignored.
 
     Returns:
-        `role_accuracy` and `role_lost`.
+        `role_accuracy`, and `role_lost`: the share of labels without a matching element.
     """
-    wanted = labels.within(set(documents["document_id"])).roles
-    in_scope = elements.filter(pl.col("document_id").is_in({label.document_id for label in wanted}))
-    on_page = _group(in_scope.iter_rows(named=True), "document_id", "page")
-    right, lost, misses, outcomes = 0, 0, list[Miss](), list[tuple[float, bool]]()
-    for label in wanted:
-        text = squash(label.text)
-        read = [(row, squash(row["text"])) for row in on_page[label.document_id, label.page]]
-        matching = [
+    role_labels = labels.within(set(documents["document_id"])).roles
+    in_scope = elements.filter(pl.col("document_id").is_in({label.document_id for label in role_labels}))
+    elements_by_page = _group(in_scope.iter_rows(named=True), "document_id", "page")
+    right_count, lost_count, misses, outcomes = 0, 0, list[Miss](), list[tuple[float, bool]]()
+    for label in role_labels:
+        label_text = squash(label.text)
+        page_elements = [(row, squash(row["text"])) for row in elements_by_page[label.document_id, label.page]]
+        matches = [
             (row, element_text)
-            for row, element_text in read
-            if element_text and (text in element_text or _is_large_part(element_text, text))
+            for row, element_text in page_elements
+            if element_text and (label_text in element_text or _is_large_part(element_text, label_text))
         ]
-        if not matching:
-            lost += 1
+        if not matches:
+            lost_count += 1
             misses.append(("lost", label.document_id, label.page, label.role, None, label.text))
             continue
-        nearest, _ = min(matching, key=lambda pair: abs(len(pair[1]) - len(text)))
-        right += nearest["role"] == label.role
+        nearest, _ = min(matches, key=lambda pair: abs(len(pair[1]) - len(label_text)))
+        right_count += nearest["role"] == label.role
         outcomes.append((nearest["role_confidence"], nearest["role"] == label.role))
         if nearest["role"] != label.role:
             misses.append(("role", label.document_id, label.page, label.role, nearest["role"], label.text))
-    figures = {"role_accuracy": score_share(right, len(wanted)), "role_lost": score_share(lost, len(wanted))}
-    return LabeledScore.of("role_accuracy", figures, n_rows=len(wanted), misses=misses, outcomes=outcomes)
+    figures = {
+        "role_accuracy": score_share(right_count, len(role_labels)),
+        "role_lost": score_share(lost_count, len(role_labels)),
+    }
+    return LabeledScore.of("role_accuracy", figures, n_rows=len(role_labels), misses=misses, outcomes=outcomes)
 
 
-def _is_large_part(own: str, text: str) -> bool:
-    return own in text and len(own) >= load_naming().thresholds.role_share * len(text)
+def _is_large_part(element_text: str, text: str) -> bool:
+    return element_text in text and len(element_text) >= load_naming().thresholds.role_share * len(text)
 
 
 def score_ownership(
@@ -193,7 +196,7 @@ def score_ownership(
     anchors: dy.DataFrame[Anchors],
     documents: dy.DataFrame[Documents],
 ) -> LabeledScore:
-    """Score the share of labeled paragraphs that are owned by the labeled heading; run-in headings are skipped.
+    """Score the share of labeled paragraphs under the labeled heading, ignoring run-in headings.
 
     Args:
         sections: Content elements with their owners.
@@ -202,55 +205,58 @@ def score_ownership(
         documents: Documents of the corpus; labels of others are ignored.
 
     Returns:
-        `ownership_accuracy` and `ownership_lost`.
+        `ownership_accuracy`, and `ownership_lost`: the share of labels whose paragraph was not found.
     """
-    wanted = labels.within(set(documents["document_id"])).ownership
-    has_labels = pl.col("document_id").is_in({label.document_id for label in wanted})
-    tree = {row["anchor_id"]: row for row in iter_records(anchors.filter(has_labels), AnchorRecord)}
-    of_document = defaultdict(list)
+    owner_labels = labels.within(set(documents["document_id"])).ownership
+    has_labels = pl.col("document_id").is_in({label.document_id for label in owner_labels})
+    anchor_by_id = {row["anchor_id"]: row for row in iter_records(anchors.filter(has_labels), AnchorRecord)}
+    sections_by_document = defaultdict(list)
     for row in sections.filter(has_labels).iter_rows(named=True):
-        of_document[row["document_id"]].append((row, squash(row["text"])))
-    right, lost, misses = 0, 0, list[Miss]()
-    for label in wanted:
-        matching = _find_quoted(label.quote, of_document[label.document_id])
-        on_page = [row for row in matching if row["page"] == label.page] or matching
+        sections_by_document[row["document_id"]].append((row, squash(row["text"])))
+    right_count, lost_count, misses = 0, 0, list[Miss]()
+    for label in owner_labels:
+        matches = _find_quoted(label.quote, sections_by_document[label.document_id])
+        on_page = [row for row in matches if row["page"] == label.page] or matches
         if not on_page:
-            lost += 1
+            lost_count += 1
             misses.append(("lost", label.document_id, label.page, label.owner, None, label.quote))
             continue
-        owner = find_structural_owner(on_page[0]["anchor_id"], tree)
+        owner = find_structural_owner(on_page[0]["anchor_id"], anchor_by_id)
         is_right = owner is not None and is_same_heading(owner["heading"], label.owner)
-        right += is_right
+        right_count += is_right
         if not is_right:
-            got = owner["heading"] if owner else None
-            misses.append(("owner", label.document_id, label.page, label.owner, got, label.quote))
-    figures = {"ownership_accuracy": score_share(right, len(wanted)), "ownership_lost": score_share(lost, len(wanted))}
-    return LabeledScore.of("ownership_accuracy", figures, n_rows=len(wanted), misses=misses)
+            found_heading = owner["heading"] if owner else None
+            misses.append(("owner", label.document_id, label.page, label.owner, found_heading, label.quote))
+    figures = {
+        "ownership_accuracy": score_share(right_count, len(owner_labels)),
+        "ownership_lost": score_share(lost_count, len(owner_labels)),
+    }
+    return LabeledScore.of("ownership_accuracy", figures, n_rows=len(owner_labels), misses=misses)
 
 
 def _find_quoted(quoted: str, sections: Sequence[tuple[Mapping[str, Any], str]]) -> list[Mapping[str, Any]]:
-    """Return the paragraphs with a quote, or else with what follows the quote's run-in heading."""
+    """Return the paragraphs that contain a quote, or else those that contain it without its run-in heading."""
     quote = squash(quoted)
-    matching = [row for row, section_text in sections if quote in section_text or _is_fragment(section_text, quote)]
-    if matching:
-        return matching
+    matches = [row for row, section_text in sections if quote in section_text or _is_fragment(section_text, quote)]
+    if matches:
+        return matches
     separator = ". " if ". " in quoted[: load_naming().thresholds.runin_characters] else "—"
-    rest = squash(quoted.partition(separator)[2])
+    text_after_heading = squash(quoted.partition(separator)[2])
     return (
-        [row for row, section_text in sections if rest in section_text]
-        if len(rest) >= load_naming().thresholds.runin_rest_letters
+        [row for row, section_text in sections if text_after_heading in section_text]
+        if len(text_after_heading) >= load_naming().thresholds.runin_rest_letters
         else []
     )
 
 
-def _is_fragment(own: str, quote: str) -> bool:
-    return len(own) >= load_naming().thresholds.fragment_letters and own in quote
+def _is_fragment(section_text: str, quote: str) -> bool:
+    return len(section_text) >= load_naming().thresholds.fragment_letters and section_text in quote
 
 
 def score_boxes(
     registry: dy.DataFrame[Registry], labels: Labels, *, documents: dy.DataFrame[Documents]
 ) -> LabeledScore:
-    """Score registered boxes against labels: share found, unlabeled extra boxes, and correct labels.
+    """Score the registered boxes of the labeled forms.
 
     Args:
         registry: Registered boxes.
@@ -258,31 +264,32 @@ def score_boxes(
         documents: Documents of the corpus; labels of others are ignored.
 
     Returns:
-        `box_coverage`, `box_label_match` and `boxes_invented`, a count.
+        `box_coverage`, the share of boxes found; `box_label_match`, the share of these with the right label;
+        `boxes_invented`, the number of registered boxes without a label.
     """
-    wanted = labels.within(set(documents["document_id"])).boxes
-    forms = {label.document_id for label in wanted}
-    read = {(row["document_id"], read_key(row["box_key"])): row for row in registry.iter_rows(named=True)}
-    have, well_labeled, misses = 0, 0, list[Miss]()
-    for label in wanted:
-        row = read.get((label.document_id, read_key(label.key)))
+    box_labels = labels.within(set(documents["document_id"])).boxes
+    forms = {label.document_id for label in box_labels}
+    registered = {(row["document_id"], read_key(row["box_key"])): row for row in registry.iter_rows(named=True)}
+    found_count, right_label_count, misses = 0, 0, list[Miss]()
+    for label in box_labels:
+        row = registered.get((label.document_id, read_key(label.key)))
         if row is None:
             misses.append(("missing", label.document_id, None, label.key, None, label.label))
             continue
-        have += 1
+        found_count += 1
         is_right = not label.label or is_same_label([label.label, *label.parts], row["label"])
-        well_labeled += is_right
+        right_label_count += is_right
         if not is_right:
             misses.append(("label", label.document_id, None, label.label, row["label"], label.key))
-    printed = {(label.document_id, read_key(label.key)) for label in wanted}
-    invented = sorted(place for place in read if place[0] in forms and place not in printed)
-    misses += [("invented", form, None, "", read[form, key]["label"], key) for form, key in invented]
+    labeled_boxes = {(label.document_id, read_key(label.key)) for label in box_labels}
+    invented = sorted(box for box in registered if box[0] in forms and box not in labeled_boxes)
+    misses += [("invented", form, None, "", registered[form, key]["label"], key) for form, key in invented]
     figures = {
-        "box_coverage": score_share(have, len(wanted)),
-        "box_label_match": score_share(well_labeled, have),
-        "boxes_invented": float(len(invented)) if wanted else None,
+        "box_coverage": score_share(found_count, len(box_labels)),
+        "box_label_match": score_share(right_label_count, found_count),
+        "boxes_invented": float(len(invented)) if box_labels else None,
     }
-    return LabeledScore.of("box_coverage", figures, n_rows=len(wanted), misses=misses)
+    return LabeledScore.of("box_coverage", figures, n_rows=len(box_labels), misses=misses)
 
 
 def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.DataFrame[Documents]) -> LabeledScore:
@@ -294,16 +301,17 @@ def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.
         documents: Documents of the corpus; labels of others are ignored.
 
     Returns:
-        `cell_accuracy` and `cell_value_found`.
+        `cell_accuracy`, and `cell_value_found`: the share of labels whose value is in a cell of the page, whatever its
+        headers.
     """
-    wanted = labels.within(set(documents["document_id"])).tables
-    in_scope = tables.filter(pl.col("document_id").is_in({label.document_id for label in wanted}))
-    on_page = _group(in_scope.iter_rows(named=True), "document_id", "page")
-    right, met, misses = 0, 0, list[Miss]()
-    for label in wanted:
+    cell_labels = labels.within(set(documents["document_id"])).tables
+    in_scope = tables.filter(pl.col("document_id").is_in({label.document_id for label in cell_labels}))
+    tables_by_page = _group(in_scope.iter_rows(named=True), "document_id", "page")
+    right_count, found_count, misses = 0, 0, list[Miss]()
+    for label in cell_labels:
         cells = [
             (cell, table["title"])
-            for table in on_page[label.document_id, label.page]
+            for table in tables_by_page[label.document_id, label.page]
             for cell in table["cells"]
             if squash(cell["text"]) == squash(label.value)
         ]
@@ -312,14 +320,17 @@ def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.
             and is_same_path(label.column, cell["col_path"], title=title)
             for cell, title in cells
         )
-        met += bool(cells)
-        right += is_right
+        found_count += bool(cells)
+        right_count += is_right
         if not is_right:
-            got = "; ".join(f"{cell['row_path']} | {cell['col_path']}" for cell, _ in cells[:3]) or None
-            place = f"{label.row} | {label.column}"
-            misses.append(("cell", label.document_id, label.page, place, got, label.value))
-    figures = {"cell_accuracy": score_share(right, len(wanted)), "cell_value_found": score_share(met, len(wanted))}
-    return LabeledScore.of("cell_accuracy", figures, n_rows=len(wanted), misses=misses)
+            found_paths = "; ".join(f"{cell['row_path']} | {cell['col_path']}" for cell, _ in cells[:3]) or None
+            label_path = f"{label.row} | {label.column}"
+            misses.append(("cell", label.document_id, label.page, label_path, found_paths, label.value))
+    figures = {
+        "cell_accuracy": score_share(right_count, len(cell_labels)),
+        "cell_value_found": score_share(found_count, len(cell_labels)),
+    }
+    return LabeledScore.of("cell_accuracy", figures, n_rows=len(cell_labels), misses=misses)
 
 
 def _group(rows: Iterable[Row], *names: str) -> defaultdict[tuple[Any, ...], list[Row]]:

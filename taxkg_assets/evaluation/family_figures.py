@@ -1,8 +1,8 @@
-"""Figures by family of documents: those whose labels the rules rest on, next to those that were left out.
+"""Scores by document family, in two groups: development families and left-out families.
 
-A rule that was written on a family may fit that family alone. Families with a label that supports a rule are named in
-`rules/evidence_families.csv`; all others are left out. Here: scoring families. Not here: the measurements themselves,
-which are those of the gates, and the comparison of both groups.
+A rule may only fit the families on which it was written. Families with a label that supports a rule are development
+families (`rules/evidence_families.csv`); all others are left out. Not here: the scores of labels, which gates also use,
+and the comparison of both groups.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from taxkg_assets.schemas import (
 
 RETRIEVAL = ("recall@5", "mrr")
 RELEASED = "full"
-"""System whose results count."""
+"""System whose results are scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """Extracted tables of the labeled documents."""
+    """Extracted tables of some documents."""
 
     elements: dy.DataFrame[Elements]
     anchors: dy.DataFrame[Anchors]
@@ -52,17 +52,17 @@ class Extracted:
         Args:
             names: Ids of the documents.
         """
-        wanted = pl.col("document_id").is_in(list(names))
-        return Extracted(**{field.name: getattr(self, field.name).filter(wanted) for field in fields(self)})
+        is_selected = pl.col("document_id").is_in(list(names))
+        return Extracted(**{field.name: getattr(self, field.name).filter(is_selected) for field in fields(self)})
 
     def score(self, labels: Labels) -> Mapping[str, LabeledScore]:
-        """Return the main score of each table on some labels.
+        """Return the scores of these documents by their main metrics.
 
         Args:
             labels: Labels of these documents.
 
         Returns:
-            Measurements by table.
+            Scores by the name of their main metric.
         """
         scores = (
             score_roles(self.elements, labels, documents=self.documents),
@@ -85,7 +85,7 @@ def build_family_figures(
     *,
     labels: Labels,
 ) -> dy.DataFrame[FamilyFigures]:
-    """Measure extraction and retrieval by document family, and on development and left-out families.
+    """Score extraction and retrieval by document family, and over the families of each group.
 
     Args:
         elements: Elements of all documents.
@@ -98,11 +98,11 @@ def build_family_figures(
         labels: Labels of all folders.
 
     Returns:
-        One row per figure, group and family, and one with the family `all` per figure and group; shares from 0 to 1.
+        One row per metric, group and family, and one with the family `all` per metric and group; shares from 0 to 1.
     """
-    labeled = _list_labeled(labels) & set(documents["document_id"])
-    extracted = Extracted(elements, anchors, sections, tables, documents).within(labeled)
-    rows = [*_score_extraction(extracted, labels, labeled), *_score_retrieval(eval_queries, eval_runs)]
+    labeled_documents = _list_labeled(labels) & set(documents["document_id"])
+    extracted = Extracted(elements, anchors, sections, tables, documents).within(labeled_documents)
+    rows = [*_score_extraction(extracted, labels, labeled_documents), *_score_retrieval(eval_queries, eval_runs)]
     frame = pl.DataFrame(rows, schema=FamilyFigures.create_empty().schema, orient="row")
     return FamilyFigures.validate(frame.sort(FamilyFigures.primary_key()), cast=True)
 
@@ -112,16 +112,18 @@ def _list_labeled(labels: Labels) -> set[str]:
     return {row.document_id for rows in kinds for row in rows}
 
 
-def _score_extraction(extracted: Extracted, labels: Labels, labeled: set[str]) -> list[dict[str, Any]]:
-    evidence = load_evidence_families("documents")
+def _score_extraction(extracted: Extracted, labels: Labels, labeled_documents: set[str]) -> list[dict[str, Any]]:
+    development_families = load_evidence_families("documents")
     rows = []
-    for group, documents in _group(labeled, evidence).items():
+    for group, documents in _group(labeled_documents, development_families).items():
         by_family = {
-            name_family(name): {other for other in documents if name_family(other) == name_family(name)}
-            for name in sorted(documents)
+            name_family(document_id): {
+                other_name for other_name in documents if name_family(other_name) == name_family(document_id)
+            }
+            for document_id in sorted(documents)
         }
-        for family, names in ((ALL, documents), *by_family.items()):
-            scores = extracted.within(names).score(labels.within(names))
+        for family, document_ids in ((ALL, documents), *by_family.items()):
+            scores = extracted.within(document_ids).score(labels.within(document_ids))
             rows += [_row(metric, group, family, value=score.score, n=score.n_rows) for metric, score in scores.items()]
     return [row for row in rows if row["n"]]
 
@@ -129,21 +131,21 @@ def _score_extraction(extracted: Extracted, labels: Labels, labeled: set[str]) -
 def _score_retrieval(
     eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[EvalRuns]
 ) -> list[dict[str, Any]]:
-    evidence = load_evidence_families("questions")
-    family_of = {
+    development_families = load_evidence_families("questions")
+    family_by_question = {
         (row["query_set"], row["query_id"]): name_family(row["gold"][0]["document"])
         for row in eval_queries.filter(pl.col("is_resolved")).iter_rows(named=True)
         if row["gold"]
     }
-    ran = EvalRuns.cast(eval_runs.filter(pl.col("system") == RELEASED))
+    runs = EvalRuns.cast(eval_runs.filter(pl.col("system") == RELEASED))
     values: dict[tuple[str, str, str], list[float]] = {}
-    for row in score_runs(eval_queries, ran).iter_rows(named=True):
-        family = family_of.get((row["query_set"], row["query_id"]))
+    for row in score_runs(eval_queries, runs).iter_rows(named=True):
+        family = family_by_question.get((row["query_set"], row["query_id"]))
         if row["metric"] in RETRIEVAL and row["value"] is not None and family is not None:
-            group = DEVELOPMENT if family in evidence else LEFT_OUT
-            for name in (ALL, family):
-                values.setdefault((row["metric"], group, name), []).append(row["value"])
-    return [_row(*key, value=sum(value) / len(value), n=len(value)) for key, value in values.items()]
+            group = DEVELOPMENT if family in development_families else LEFT_OUT
+            for family_name in (ALL, family):
+                values.setdefault((row["metric"], group, family_name), []).append(row["value"])
+    return [_row(*key, value=sum(scores) / len(scores), n=len(scores)) for key, scores in values.items()]
 
 
 def _group(documents: Iterable[str], evidence: frozenset[str]) -> dict[str, set[str]]:

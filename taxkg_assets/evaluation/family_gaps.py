@@ -1,4 +1,4 @@
-"""Development families next to left-out ones: the difference of each figure, and its bound."""
+"""Compare scores of development families with those of left-out families, and the difference with a bound."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEVELOPMENT, LEFT_OUT = "development", "left out"
 ALL = "all"
 """Name of the row that counts all families of a group together."""
 GAP = "_gap"
-"""Ends the name of a floor's metric: the figure of the development families less that of the left-out ones."""
+"""Suffix of a floor's metric that stands for the score of development families minus that of left-out families."""
 _GAPS = {
     "floor_id": pl.String,
     "metric": pl.String,
@@ -33,13 +33,12 @@ def compare_groups(family_figures: dy.DataFrame[FamilyFigures], floors: Sequence
     """Compare scores on development families with those on left-out families, to detect overfitted rules.
 
     Args:
-        family_figures: Figures by family.
+        family_figures: Scores by family.
         floors: Bounds of the differences.
 
     Returns:
-        One row per floor: both figures, their difference, its bound, the rows behind each, `is_judged` (both groups
-        have at least the floor's number of rows), and `is_within_bound` (the difference is; also true where it is not
-        judged).
+        One row per floor: both scores, their difference, its bound, and the number of rows behind each score.
+        `is_judged` says whether both groups have enough rows; `is_within_bound` is also true where they have not.
     """
     totals = {
         (row["metric"], row["group"]): row

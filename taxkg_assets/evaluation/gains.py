@@ -1,4 +1,4 @@
-"""Gain of a change: two systems on the same questions, over all of them and over each type."""
+"""Gain of a change: compare two systems on the same questions, over all questions and over each type."""
 
 from __future__ import annotations
 
@@ -69,28 +69,31 @@ def score_gains(
     """Compute the gain of each step over all questions and by type.
 
     Args:
-        scores: One row per (system, query_id, metric) with type, family and value; a step uses only the questions that
-            both of its systems were scored on.
-        steps: Pairs of systems: without the change, and with it.
+        scores: One row per (system, query_id, metric) with type, family and value; a step uses the questions that both
+            of its systems were scored on.
+        steps: Pairs of systems: without the change, with the change.
         metrics: Metrics to compare.
         seed: Seed of the bootstrap and of the test.
 
     Returns:
-        One row per (step, slice, metric), in the order of the steps; `relative` is the gain as a share of `without`,
-        null where that is 0.
+        One row per (step, slice, metric), in the order of the steps; `relative` is the gain divided by `without`, null
+        where that is 0.
     """
     slices = pl.concat([scores.with_columns(slice=pl.lit(ALL)), scores.with_columns(slice=pl.col("type"))])
-    cells = slices.drop_nulls("value").partition_by("slice", "metric", "system", as_dict=True)
+    scores_by_cell = slices.drop_nulls("value").partition_by("slice", "metric", "system", as_dict=True)
     rows = []
     for without, value in steps:
-        for piece in sorted(slices["slice"].unique(), key=lambda name: (name != ALL, name)):
+        for slice_name in sorted(slices["slice"].unique(), key=lambda name: (name != ALL, name)):
             for metric in metrics:
-                old, new = cells.get((piece, metric, without)), cells.get((piece, metric, value))
+                old, new = (
+                    scores_by_cell.get((slice_name, metric, without)),
+                    scores_by_cell.get((slice_name, metric, value)),
+                )
                 if old is None or new is None:
                     continue
                 pairs = old.join(new.select("query_id", new="value"), on="query_id").sort("query_id")
                 if pairs.height:
-                    rows.append(_row(pairs, names=(piece, metric, without, value), seed=seed))
+                    rows.append(_row(pairs, names=(slice_name, metric, without, value), seed=seed))
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
@@ -120,14 +123,14 @@ def _row(pairs: pl.DataFrame, *, names: tuple[str, str, str, str], seed: int) ->
 
 
 def find_worse_types(gains: pl.DataFrame, *, metric: str, allowed: float) -> pl.DataFrame:
-    """Find question types on which a change loses more than an allowed amount.
+    """Find types of questions on which a change loses more than is allowed.
 
     Args:
         gains: Gains from `score_gains`.
         metric: Metric to check.
-        allowed: Largest loss that is allowed, from 0 to 1.
+        allowed: Largest allowed loss, from 0 to 1.
 
     Returns:
-        Rows of `gains`; empty where the change passes.
+        Rows of `gains`; empty if no type loses more.
     """
     return gains.filter(pl.col("slice") != ALL, pl.col("metric") == metric, pl.col("gain") < -allowed)

@@ -1,8 +1,7 @@
-"""Labeled folders to typed rows: what persons found in a document, for measuring only.
+"""Labels by persons as typed rows, merged from several folders; they only measure.
 
-Files are read by the caller; several folders are merged here. The format is that of the gold files: `anchors`,
-`ownership`, `references`, `references_scope`, `roles`, `tables` (one JSON object per line) and `boxes` (one object with
-the boxes of each form).
+The caller reads the files. A folder has the files `anchors`, `ownership`, `references`, `references_scope`, `roles` and
+`tables`, with one JSON object per line, and `boxes`, with one object that has the boxes of each form.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ LABEL_FILES = ("anchors", "boxes", "ownership", "references", "references_scope"
 
 
 class LabelError(ValueError):
-    """A file of labels or labeled questions does not have its format; the message names file and row."""
+    """A file of labels or labeled questions has a wrong format; the message names file and row."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorLabel:
-    """One heading as printed; `is_parent_open` where a fair reader could place it elsewhere."""
+    """One heading as printed; `is_parent_open` if a careful reader could choose another parent heading."""
 
     document_id: str
     page: int
@@ -82,7 +81,7 @@ class ScopeLabel:
 
 @dataclass(frozen=True, slots=True)
 class RoleLabel:
-    """One line or element and its role."""
+    """The text of one line or element, and its role."""
 
     document_id: str
     page: int
@@ -92,7 +91,7 @@ class RoleLabel:
 
 @dataclass(frozen=True, slots=True)
 class CellLabel:
-    """One cell of a table by its header paths."""
+    """The value of a table cell, with its row and column header paths."""
 
     document_id: str
     page: int
@@ -131,7 +130,7 @@ def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
     """Parse one label file; `boxes` is flattened to one row per box.
 
     Args:
-        name: Name of the file without ending.
+        name: Name of the file without extension.
         text: Content of the file.
 
     Returns:
@@ -156,10 +155,10 @@ def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
 
 
 def read_labels(folders: Mapping[str, Mapping[str, Sequence[Row]]]) -> Labels:
-    """Merge label folders, dropping duplicate rows.
+    """Merge the labels of several folders, dropping rows that an earlier folder has.
 
     Args:
-        folders: By the folder's name, the rows of each label file (`read_label_file`) by the file's name.
+        folders: By folder name and file name the rows of each label file, from `read_label_file`.
 
     Returns:
         Typed labels.
@@ -182,15 +181,15 @@ T = TypeVar("T")
 
 
 def _merge(folders: Mapping[str, Mapping[str, Sequence[Row]]], name: str, read: Callable[[Row], T]) -> tuple[T, ...]:
-    """Merge the rows of one file over all folders.
+    """Merge the rows of one label file over all folders.
 
-    A row may occur twice in a file (equal headings of a page), never in two.
+    A file may repeat a row, as a page may have equal headings; a row of an earlier folder is dropped.
     """
     merged: list[T] = []
     for folder, files in sorted(folders.items()):
         rows = list(_read_rows(files.get(name, ()), read, place=f"{folder}/{name}"))
-        known = set(merged)
-        merged += [row for row in rows if row not in known]
+        earlier_rows = set(merged)
+        merged += [row for row in rows if row not in earlier_rows]
     return tuple(merged)
 
 

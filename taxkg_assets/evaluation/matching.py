@@ -1,7 +1,6 @@
-"""Matching of quotes: the rule that decides whether a text contains a quote, for every retrieval figure.
+"""Decide whether a text contains a gold quote, for all retrieval metrics.
 
-Gold is a quote at a place and never a chunk, so that any chunker is measured alike. Only text against text is decided
-here; ranks and budgets belong to `metrics`.
+Gold is a quote and not a chunk, so that different chunkers can be compared. Ranks and budgets are in `metrics`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ class FoldedText:
     vocabulary: frozenset[str]
 
 
-@cache
 @cache
 def _replacements() -> dict[int, str]:
     return str.maketrans(load_matching().replaced)
@@ -129,61 +127,68 @@ def cut_to_tokens(text: str, tokens: int) -> str:
 
 
 def is_quoted(quote: str, text: str, *, is_row: bool = False) -> bool:
-    """Return whether a text contains a gold quote: nine tenths of its words in order, and all critical words.
+    """Return whether a text contains a gold quote: nine tenths of its words in order, and all its critical words.
 
     Args:
         quote: Gold quote.
         text: Text of a result.
-        is_row: Whether the quote is a table row, whose words may be separated so that cells can have their headers.
+        is_row: Whether the quote is a table row; then the text may have headers between its words.
 
     Source:
         rules/matching.yaml.
     """
-    wanted, given = fold_text(quote), fold_text(text)
-    if not wanted.letters:
+    folded_quote, folded_text = fold_text(quote), fold_text(text)
+    if not folded_quote.letters:
         return False
-    if wanted.letters in given.letters:
+    if folded_quote.letters in folded_text.letters:
         return True
-    missing = wanted.vocabulary - given.vocabulary
-    if not wanted.words or any(map(is_critical, missing)):
+    missing_words = folded_quote.vocabulary - folded_text.vocabulary
+    if not folded_quote.words or any(map(is_critical, missing_words)):
         return False
-    if len(wanted.vocabulary) - len(missing) < load_matching().thresholds.share_of_words * len(wanted.vocabulary):
+    if len(folded_quote.vocabulary) - len(missing_words) < load_matching().thresholds.share_of_words * len(
+        folded_quote.vocabulary
+    ):
         return False
-    return _is_scattered(wanted.words, given.words) if is_row else _is_in_order(wanted.words, given.words)
+    return (
+        _contains_row(folded_quote.words, folded_text.words)
+        if is_row
+        else _is_in_order(folded_quote.words, folded_text.words)
+    )
 
 
-def _is_scattered(row: Sequence[str], words: Sequence[str]) -> bool:
-    """Return whether one stretch of the text, long enough for headers between the cells, contains the row's words."""
+def _contains_row(row: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether one window of the text, long enough for headers between the cells, contains the words of a row."""
     size = load_matching().thresholds.row_factor * len(row) + load_matching().thresholds.row_extra_words
     for start in range(0, max(1, len(words) - size + 1), max(1, size // 4)):
-        stretch = frozenset(words[start : start + size])
-        lost = [word for word in row if word not in stretch]
-        enough = len(row) - len(lost) >= load_matching().thresholds.share_of_words * len(row)
-        if enough and not any(map(is_critical, lost)):
+        window = frozenset(words[start : start + size])
+        missing_words = [word for word in row if word not in window]
+        has_enough = len(row) - len(missing_words) >= load_matching().thresholds.share_of_words * len(row)
+        if has_enough and not any(map(is_critical, missing_words)):
             return True
     return False
 
 
 def _is_in_order(quote: Sequence[str], words: Sequence[str]) -> bool:
-    return any(_is_same_statement(quote, stretch) for stretch in _find_stretches(quote, words))
+    return any(_is_same_statement(quote, window) for window in _find_windows(quote, words))
 
 
-def _find_stretches(quote: Sequence[str], words: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield places of the text that could be the quote: around its longest runs of common words."""
+def _find_windows(quote: Sequence[str], words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the windows of the text around its longest runs of words that the quote has, too."""
     slack = max(load_matching().thresholds.slack_words, len(quote) // load_matching().thresholds.slack_divisor)
     runs = [run for run in SequenceMatcher(None, quote, words, autojunk=False).get_matching_blocks() if run.size]
     for run in sorted(runs, key=lambda run: -run.size)[: load_matching().thresholds.stretches]:
-        first = run.b - run.a
-        yield words[max(0, first - slack) : first + len(quote) + slack]
+        start = run.b - run.a
+        yield words[max(0, start - slack) : start + len(quote) + slack]
 
 
-def _is_same_statement(quote: Sequence[str], stretch: Sequence[str]) -> bool:
-    runs = [run for run in SequenceMatcher(None, quote, stretch, autojunk=False).get_matching_blocks() if run.size]
-    matched = {ix for run in runs for ix in range(run.a, run.a + run.size)}
-    used = {ix for run in runs for ix in range(run.b, run.b + run.size)}
-    if len(matched) < load_matching().thresholds.share_of_words * len(quote):
+def _is_same_statement(quote: Sequence[str], window: Sequence[str]) -> bool:
+    """Return whether a window has most words of a quote in order, and no critical word is missing or added."""
+    runs = [run for run in SequenceMatcher(None, quote, window, autojunk=False).get_matching_blocks() if run.size]
+    matched_ixs = {ix for run in runs for ix in range(run.a, run.a + run.size)}
+    used_ixs = {ix for run in runs for ix in range(run.b, run.b + run.size)}
+    if len(matched_ixs) < load_matching().thresholds.share_of_words * len(quote):
         return False
-    lost = any(is_critical(word) for ix, word in enumerate(quote) if ix not in matched)
-    inner = range(runs[0].b, runs[-1].b + runs[-1].size)
-    added = any(is_critical(stretch[ix]) for ix in inner if ix not in used)
-    return not lost and not added
+    misses_critical = any(is_critical(word) for ix, word in enumerate(quote) if ix not in matched_ixs)
+    quote_range = range(runs[0].b, runs[-1].b + runs[-1].size)
+    adds_critical = any(is_critical(window[ix]) for ix in quote_range if ix not in used_ixs)
+    return not misses_critical and not adds_critical

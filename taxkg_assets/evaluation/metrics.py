@@ -1,7 +1,7 @@
-"""Ranking metrics: the value of one ranked list for one question, of whole runs, and of a pipeline.
+"""Ranking metrics of one question, of whole runs, and figures of a pipeline.
 
-Recall within a token budget and multi-hop coverage count what a language model would really be shown; the rank measures
-use the first 500 tokens of each result. Means, intervals and tests over questions are elsewhere.
+Recall within a token budget and multi-hop coverage count the text that a language model would be shown; metrics by rank
+read the first 500 tokens of each result. Means, intervals and tests over questions are in `eval_report`.
 """
 
 from __future__ import annotations
@@ -37,9 +37,13 @@ METRICS = (
 )
 LOWER_IS_BETTER = frozenset({"near_miss@1", "wrong_document@1", "abstain_on_answerable"})
 RANK_CUTOFF = 5
+"""Last rank that recall counts."""
 SHOWN = 3
+"""Last rank that relevance and sufficiency count."""
 TOKEN_BUDGET = 2000
+"""Tokens of results that fit in the prompt of a language model."""
 NDCG_CUTOFF = 10
+"""Last rank that nDCG counts."""
 
 
 class Labeled(TypedDict):
@@ -51,7 +55,7 @@ class Labeled(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A result as the metrics judge it: its document and its text."""
+    """The columns of a result that metrics read."""
 
     document_id: str
     text: str
@@ -59,14 +63,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class GoldRanks:
-    """Ranks of the gold passages of one question in one ranking."""
+    """First rank of each gold passage in a ranking, None for none, and whether it is within the token budget."""
 
     ranks: tuple[int | None, ...]
     is_in_budget: tuple[bool, ...]
 
 
 def find_required(query: Labeled) -> list[GoldPassageRecord]:
-    """Return the gold passages that an answer requires: grade 2 and 3, or all if there are none.
+    """Return the gold passages that an answer requires: those of grade 2 or 3, or all if there are none.
 
     Args:
         query: The question.
@@ -84,27 +88,30 @@ def find_passages(
         passages: Gold passages, or near misses.
         results: Results, best first.
         is_row: Whether the quotes are table rows.
-        budget: Tokens of all results that are shown.
+        budget: Tokens of the first results that count for `is_in_budget`.
 
     Returns:
-        Per passage: its first rank (1-based, within the first 500 tokens of a result), and whether it is within the
-        budget.
+        First rank (from 1) of each passage within the first 500 tokens of a result, and whether the passage is within
+        the budget.
     """
     thresholds = load_matching().thresholds
     ranks: list[int | None] = [None] * len(passages)
-    shown = [False] * len(passages)
-    left = budget
+    is_in_budget = [False] * len(passages)
+    tokens_left = budget
     for rank, result in enumerate(results[: thresholds.results_counted], start=1):
-        short, rest = cut_to_tokens(result.text, thresholds.result_tokens), cut_to_tokens(result.text, left)
-        left -= count_tokens(result.text)
+        result_text, budget_text = (
+            cut_to_tokens(result.text, thresholds.result_tokens),
+            cut_to_tokens(result.text, tokens_left),
+        )
+        tokens_left -= count_tokens(result.text)
         for ix, passage in enumerate(passages):
             if passage["document"] != result.document_id:
                 continue
-            if ranks[ix] is None and is_quoted(passage["quote"], short, is_row=is_row):
+            if ranks[ix] is None and is_quoted(passage["quote"], result_text, is_row=is_row):
                 ranks[ix] = rank
-            if rest and not shown[ix]:
-                shown[ix] = is_quoted(passage["quote"], rest, is_row=is_row)
-    return GoldRanks(ranks=tuple(ranks), is_in_budget=tuple(shown))
+            if budget_text and not is_in_budget[ix]:
+                is_in_budget[ix] = is_quoted(passage["quote"], budget_text, is_row=is_row)
+    return GoldRanks(ranks=tuple(ranks), is_in_budget=tuple(is_in_budget))
 
 
 def score_recall(ranks: Sequence[int | None], cutoff: int) -> float:
@@ -147,7 +154,7 @@ def score_ndcg(ranks: Sequence[int | None], grades: Sequence[int], *, cutoff: in
 
 
 def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstained: bool) -> dict[str, float | None]:
-    """Compute every retrieval metric that applies to a question.
+    """Compute all retrieval metrics that apply to a question.
 
     Args:
         query: The question.
@@ -155,7 +162,7 @@ def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstain
         is_abstained: Whether the system would abstain.
 
     Returns:
-        Values from 0 to 1 by metric; None where it applies but the empty ranking leaves nothing to judge.
+        Values from 0 to 1 by metric; None for a metric of the first result if there is no result.
     """
     is_unanswerable = query["type"] == "unanswerable"
     scores: dict[str, float | None] = {
@@ -166,18 +173,22 @@ def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstain
         return scores
     is_row = query["type"] == "table_value"
     gold = list(query["gold"])
-    passages = find_passages(required, results, is_row=is_row, budget=TOKEN_BUDGET)
-    every = passages if len(gold) == len(required) else find_passages(gold, results, is_row=is_row, budget=TOKEN_BUDGET)
-    in_budget = sum(passages.is_in_budget) / len(required)
-    is_hit = 1 in passages.ranks
+    required_passages = find_passages(required, results, is_row=is_row, budget=TOKEN_BUDGET)
+    all_passages = (
+        required_passages
+        if len(gold) == len(required)
+        else find_passages(gold, results, is_row=is_row, budget=TOKEN_BUDGET)
+    )
+    in_budget = sum(required_passages.is_in_budget) / len(required)
+    is_hit = 1 in required_passages.ranks
     scores |= {
-        "recall@5": score_recall(passages.ranks, RANK_CUTOFF),
-        f"relevance@{SHOWN}": float(score_recall(every.ranks, SHOWN) > 0),
-        f"sufficiency@{SHOWN}": float(score_recall(passages.ranks, SHOWN) == 1),
+        "recall@5": score_recall(required_passages.ranks, RANK_CUTOFF),
+        f"relevance@{SHOWN}": float(score_recall(all_passages.ranks, SHOWN) > 0),
+        f"sufficiency@{SHOWN}": float(score_recall(required_passages.ranks, SHOWN) == 1),
         "recall@2000tok": in_budget,
-        "mrr": score_reciprocal_rank(passages.ranks),
+        "mrr": score_reciprocal_rank(required_passages.ranks),
         "hit@1": float(is_hit),
-        "ndcg@10": score_ndcg(every.ranks, [passage["grade"] for passage in gold]),
+        "ndcg@10": score_ndcg(all_passages.ranks, [passage["grade"] for passage in gold]),
         "near_miss@1": _score_near_miss(query, results, is_hit=is_hit),
         "wrong_document@1": _score_wrong_document(query, results),
     }
@@ -187,23 +198,23 @@ def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstain
 
 
 def _score_near_miss(query: EvalQueryRecord, results: Sequence[Result], *, is_hit: bool) -> float | None:
-    """Return 1 where a tempting wrong passage is first and no right one is."""
+    """Return 1 if the first result contains a near miss and no required passage, else 0; None without results."""
     if not results:
         return None
     if is_hit:
         return 0.0
-    near = [passage for passage in query["near_miss"] or [] if passage["document"] == results[0].document_id]
-    finding = find_passages(near, results[:1], is_row=query["type"] == "table_value", budget=0)
-    return float(1 in finding.ranks)
+    near_misses = [passage for passage in query["near_miss"] or [] if passage["document"] == results[0].document_id]
+    near_miss_ranks = find_passages(near_misses, results[:1], is_row=query["type"] == "table_value", budget=0)
+    return float(1 in near_miss_ranks.ranks)
 
 
 def _score_wrong_document(query: EvalQueryRecord, results: Sequence[Result]) -> float | None:
-    """Return 1 where the first result is of a document without any gold passage."""
+    """Return 1 if the first result is from a document without gold passages, else 0; None without results."""
     return float(results[0].document_id not in {p["document"] for p in query["gold"]}) if results else None
 
 
 def find_metrics(query: Labeled) -> tuple[str, ...]:
-    """Return the names of the metrics that the labels of a question allow.
+    """Return the names of the metrics that apply to a question.
 
     Args:
         query: The question.
@@ -236,18 +247,18 @@ def score_runs(eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[
         eval_runs: Runs of all systems.
 
     Returns:
-        One row per (system, query_set, query_id, metric that applies); value is null where the question could not be
-        scored: it is not resolved on this corpus, or a measure of the first result has no result. A question that a
-        system was not run on counts as an empty ranking.
+        One row per (system, query_set, query_id, applicable metric). The value is null for an unresolved question, and
+        for a metric of the first result without results. A question that a system was not run on counts as an empty
+        ranking.
     """
     runs = _group_runs(eval_runs)
     rows = []
     for system in sorted({system for system, _, _ in runs}):
         for query in iter_records(eval_queries.sort("query_set", "query_id"), EvalQueryRecord):
-            place = (system, query["query_set"], query["query_id"])
-            results, is_abstained = runs.get(place, ([], False))
+            key = (system, query["query_set"], query["query_id"])
+            results, is_abstained = runs.get(key, ([], False))
             scores = score_query(query, results, is_abstained=is_abstained) if query["is_resolved"] else {}
-            rows += [(*place, query["type"], metric, scores.get(metric)) for metric in find_metrics(query)]
+            rows += [(*key, query["type"], metric, scores.get(metric)) for metric in find_metrics(query)]
     return pl.DataFrame(rows, schema=_SCORES, orient="row")
 
 
@@ -273,7 +284,7 @@ PARTS = {
     "embeddings": "embed",
     "index": "index",
 }
-"""Parts of a build whose time is reported, and the word for each."""
+"""Steps of a build whose time is reported, with the word for each in the report."""
 
 
 def build_metrics(
@@ -287,11 +298,11 @@ def build_metrics(
     Args:
         chunks: All chunks.
         eval_report: Figures of the evaluation.
-        times: Start and end of each part in the last build that ran it; the end is the start plus the measured
+        times: Start and end of each step in the last build that ran it; the end is the start plus the measured
             duration.
 
     Returns:
-        One figure per row; shares are from 0 to 1, and `k` is the number of results that a share of retrieval counts.
+        One figure per row; shares are from 0 to 1, and `k` is the number of results that a figure of retrieval counts.
     """
     rows = [*_chunk_figures(chunks), *_retrieval_figures(eval_report), *_times(times, chunks=chunks)]
     empty = {"k": None, "note": "", "began_at": None, "ended_at": None}
@@ -300,11 +311,11 @@ def build_metrics(
 
 
 def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
-    def figure(metric: str, value: float | None, unit: str, n: int, *, piece: str = "all", note: str = "") -> Any:
-        return {"metric": metric, "slice": piece, "value": value, "unit": unit, "n": n, "note": note}
+    def figure(metric: str, value: float | None, unit: str, n: int, *, slice_name: str = "all", note: str = "") -> Any:
+        return {"metric": metric, "slice": slice_name, "value": value, "unit": unit, "n": n, "note": note}
 
     accepted = chunks.filter(pl.col("status") == "accepted")
-    cut = chunks.filter(pl.col("created_by") != "structural")
+    semantic_chunks = chunks.filter(pl.col("created_by") != "structural")
     rows = [
         figure(
             "chunks", float(accepted.height), "count", chunks.height, note="only accepted chunks, which are indexed"
@@ -313,38 +324,52 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
         figure(
             "average quality", _mean(accepted["quality"]), "share", accepted.height, note="structural chunks count as 1"
         ),
-        figure("semantic quality", _mean(cut["quality"]), "share", cut.height, note="accepted or not"),
+        figure(
+            "semantic quality",
+            _mean(semantic_chunks["quality"]),
+            "share",
+            semantic_chunks.height,
+            note="accepted or not",
+        ),
     ]
-    note = "" if cut.height else "not measured: no document has a weak layout"
-    for piece, chunks_of_piece in (
-        ("all", cut),
-        *((str(key[0]), of) for key, of in sorted(cut.group_by("document_id"))),
+    note = "" if semantic_chunks.height else "not measured: no document has a weak layout"
+    for slice_name, slice_chunks in (
+        ("all", semantic_chunks),
+        *(
+            (str(group_key[0]), document_chunks)
+            for group_key, document_chunks in sorted(semantic_chunks.group_by("document_id"))
+        ),
     ):
         rows += [
             figure(
                 "semantic accept",
-                _mean(chunks_of_piece["status"] == "accepted"),
+                _mean(slice_chunks["status"] == "accepted"),
                 "share",
-                chunks_of_piece.height,
-                piece=piece,
+                slice_chunks.height,
+                piece=slice_name,
                 note=note,
             ),
             figure(
                 "boundary confidence",
-                _mean(chunks_of_piece["boundary_confidence"]),
+                _mean(slice_chunks["boundary_confidence"]),
                 "share",
-                chunks_of_piece.height,
-                piece=piece,
+                slice_chunks.height,
+                piece=slice_name,
                 note=note,
             ),
         ]
-    forced = cut.filter(pl.col("refinements") > 1)["document_id"].n_unique()
+    forced_documents = semantic_chunks.filter(pl.col("refinements") > 1)["document_id"].n_unique()
     rule = f"below {load_semantic().forced_accept:.0%} accepted a second cycle follows"
-    return [*rows, figure("forced refinements", float(forced), "count", cut["document_id"].n_unique(), note=rule)]
+    return [
+        *rows,
+        figure(
+            "forced refinements", float(forced_documents), "count", semantic_chunks["document_id"].n_unique(), note=rule
+        ),
+    ]
 
 
 def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, Any]]:
-    """Return relevance and sufficiency of the whole pipeline for each query set, never one without the other."""
+    """Return relevance and sufficiency of the full system for each query set."""
     shown = eval_report.filter(
         pl.col("system") == "full",
         pl.col("slice") == "all",
@@ -362,14 +387,14 @@ def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, 
 
 
 def _times(times: Mapping[str, tuple[datetime, datetime]], *, chunks: pl.DataFrame) -> list[dict[str, Any]]:
-    known = {part: times[part] for part in PARTS if part in times}
+    measured_times = {step: times[step] for step in PARTS if step in times}
     rows = [
-        {"metric": f"time: {PARTS[part]}", "began_at": began, "ended_at": ended}
-        for part, (began, ended) in known.items()
+        {"metric": f"time: {PARTS[step]}", "began_at": began, "ended_at": ended}
+        for step, (began, ended) in measured_times.items()
     ]
-    if known:
-        began = min(began for began, _ in known.values())
-        total = sum((ended - begun for begun, ended in known.values()), timedelta())
+    if measured_times:
+        began = min(began for began, _ in measured_times.values())
+        total = sum((ended - start for start, ended in measured_times.values()), timedelta())
         rows.append({"metric": "time: total", "began_at": began, "ended_at": began + total})
     note = "of the last build that had to do it"
     common = {"slice": "all", "value": None, "unit": "time", "n": chunks["document_id"].n_unique(), "note": note}
@@ -387,15 +412,15 @@ def render_metrics(metrics: dy.DataFrame[Metrics]) -> pl.DataFrame:
         metrics: Table `metrics`.
 
     Returns:
-        `metric`, `slice`, `figure`, `K`, `n` and `note`, as text except for `n`.
+        `metric`, `slice`, `value_text`, `K`, `n` and `note`, as text except for `n`.
     """
     rows = []
     for row in metrics.iter_rows(named=True):
         seconds = (row["ended_at"] - row["began_at"]).total_seconds() if row["ended_at"] else None
-        figure = (
+        value_text = (
             "" if row["value"] is None else f"{row['value']:.1%}" if row["unit"] == "share" else f"{row['value']:.0f}"
         )
-        text = f"{seconds:.1f} s" if seconds is not None else figure or "not measured"
+        figure_text = f"{seconds:.1f} s" if seconds is not None else value_text or "not measured"
         k = "" if row["k"] is None else f"K = {row['k']}"
-        rows.append((row["metric"], row["slice"], text, k, row["n"], row["note"]))
+        rows.append((row["metric"], row["slice"], figure_text, k, row["n"], row["note"]))
     return pl.DataFrame(rows, schema=["metric", "slice", "figure", "K", "n", "note"], orient="row")

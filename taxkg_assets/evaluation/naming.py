@@ -1,4 +1,4 @@
-"""Comparison of printed and extracted names: headings, keys, targets, labels, header paths."""
+"""Compare labeled names with extracted names: headings, keys, targets, labels, header paths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from taxkg_assets.evaluation.matching import fold, squash
 from taxkg_assets.rules.models.naming import load_naming
 
 
-@cache
 @lru_cache(maxsize=8192)
 def find_name_words(text: str | None) -> frozenset[str]:
     """Return the normalized words of a label, path or piece of evidence, as a set.
@@ -24,18 +23,18 @@ def find_name_words(text: str | None) -> frozenset[str]:
     return frozenset(load_naming().words.word_of_a_name.pattern.findall(fold(text).replace(",", "")))
 
 
-def is_same_heading(read: str | None, printed: str | None) -> bool:
-    """Return whether two headings are the same: equal letters, or one is a slightly shorter beginning of the other.
+def is_same_heading(extracted: str | None, labeled: str | None) -> bool:
+    """Return whether two headings are equal by their letters, or one is the beginning of the other and little shorter.
 
     Args:
-        read: Extracted heading.
-        printed: Labeled heading.
+        extracted: Extracted heading.
+        labeled: Labeled heading.
     """
-    short, long = sorted((squash(read), squash(printed)), key=len)
+    short, long = sorted((squash(extracted), squash(labeled)), key=len)
     if not short:
         return False
-    is_cut = len(short) >= load_naming().thresholds.prefix_letters and long.startswith(short)
-    return short == long or (is_cut and len(short) / len(long) >= load_naming().thresholds.prefix_share)
+    is_beginning = len(short) >= load_naming().thresholds.prefix_letters and long.startswith(short)
+    return short == long or (is_beginning and len(short) / len(long) >= load_naming().thresholds.prefix_share)
 
 
 def _rewrite(text: str | None, rule_ids: Sequence[str] | None = None) -> str:
@@ -48,7 +47,7 @@ def _rewrite(text: str | None, rule_ids: Sequence[str] | None = None) -> str:
 
 @lru_cache(maxsize=8192)
 def read_key(text: str | None) -> str:
-    """Normalize a key, ignoring signs and plural: boxes_14-16 equals "box 14-16".
+    """Normalize a key, ignoring signs and the plural: "boxes_14-16" equals "box 14-16".
 
     Args:
         text: Key; None counts as empty.
@@ -72,57 +71,60 @@ def normalize_target(text: str | None) -> str:
     return _rewrite(text)
 
 
-def is_same_label(printed: Sequence[str], read: str | None) -> bool:
-    """Return whether a box's label, or one of its printed parts, was extracted, by F1 of the words.
+def is_same_label(labeled: Sequence[str], extracted: str | None) -> bool:
+    """Return whether the label of a box, or one of its printed parts, was extracted, by F1 of the words.
 
     Args:
-        printed: Labeled label and its parts.
-        read: Extracted label.
+        labeled: Labeled label and its parts.
+        extracted: Extracted label.
     """
-    got = find_name_words(read)
-    best = 0.0
-    for wanted in (find_name_words(part) for part in printed if part):
-        common = len(wanted & got)
-        best = max(best, 2 * common / (len(wanted) + len(got)) if common else 0.0)
-    enough: float = load_naming().thresholds.label_f1
-    return best >= enough
+    extracted_words = find_name_words(extracted)
+    best_f1 = 0.0
+    for labeled_words in (find_name_words(part) for part in labeled if part):
+        common = len(labeled_words & extracted_words)
+        best_f1 = max(best_f1, 2 * common / (len(labeled_words) + len(extracted_words)) if common else 0.0)
+    min_f1: float = load_naming().thresholds.label_f1
+    return best_f1 >= min_f1
 
 
-def is_same_evidence(read: str | None, printed: str | None) -> bool:
-    """Return whether two pieces of evidence quote the same sentence, by the words of the shorter one.
+def is_same_evidence(extracted: str | None, labeled: str | None) -> bool:
+    """Return whether two quotes share enough words of the shorter one to be the same sentence.
 
     Args:
-        read: Extracted evidence.
-        printed: Labeled evidence.
+        extracted: Extracted evidence.
+        labeled: Labeled evidence.
     """
-    left, right = find_name_words(read), find_name_words(printed)
-    share: float = load_naming().thresholds.evidence_share
-    return bool(left and right) and len(left & right) / min(len(left), len(right)) >= share
+    extracted_words, labeled_words = find_name_words(extracted), find_name_words(labeled)
+    min_share: float = load_naming().thresholds.evidence_share
+    return (
+        bool(extracted_words and labeled_words)
+        and len(extracted_words & labeled_words) / min(len(extracted_words), len(labeled_words)) >= min_share
+    )
 
 
-def is_same_path(printed: str, read: str | None, *, title: str | None) -> bool:
-    """Return whether a header path leads to the labeled cell.
+def is_same_path(labeled: str, extracted: str | None, *, title: str | None) -> bool:
+    """Return whether an extracted header path matches a labeled one.
 
-    The innermost header must be in the path itself, the outer ones may be in the table's title.
+    The innermost header must be in the path; the outer headers may be in the table's title.
 
     Args:
-        printed: Labeled path, separated by " > ".
-        read: Extracted path.
+        labeled: Labeled path, separated by " > ".
+        extracted: Extracted path.
         title: Title of the table.
     """
-    limit = (
-        load_naming().thresholds.path_factor * len(find_name_words(printed)) + load_naming().thresholds.path_extra_words
+    max_words = (
+        load_naming().thresholds.path_factor * len(find_name_words(labeled)) + load_naming().thresholds.path_extra_words
     )
     return (
-        _contains_words(printed.split(" > ")[-1], read, share=load_naming().thresholds.last_header_share)
-        and _contains_words(printed, f"{read or ''} {title or ''}", share=load_naming().thresholds.path_share)
-        and len(find_name_words(read)) <= limit
+        _contains_words(labeled.split(" > ")[-1], extracted, share=load_naming().thresholds.last_header_share)
+        and _contains_words(labeled, f"{extracted or ''} {title or ''}", share=load_naming().thresholds.path_share)
+        and len(find_name_words(extracted)) <= max_words
     )
 
 
-def _contains_words(printed: str, read: str | None, *, share: float) -> bool:
-    wanted = find_name_words(_aside().sub(" ", printed))
-    return not wanted or len(wanted & find_name_words(read)) / len(wanted) >= share
+def _contains_words(labeled: str, extracted: str | None, *, share: float) -> bool:
+    wanted = find_name_words(_aside().sub(" ", labeled))
+    return not wanted or len(wanted & find_name_words(extracted)) / len(wanted) >= share
 
 
 @cache

@@ -1,7 +1,7 @@
-"""Near misses: a question about one box, its passage, and the passage of another box that is easily mistaken for it.
+"""Near misses: a question about one box, the passage of the box, and a similar passage of another box.
 
-Generated from `registry`, so that any corpus of forms has them; a system passes one if it ranks the right passage
-first. Not here: models. A system is a list of margins between both passages.
+They are generated from `registry`, for any corpus of forms. A system is given by its margins: the score of the right
+passage minus that of the similar one; it passes a near miss if the margin is above 0.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ WORDINGS: Mapping[str, str] = {
     "key": "What is shown in {key} of Form {form}{edition}?",
     "label": "{label} on Form {form}{edition}: what amount is that?",
 }
-"""Wording of a question for a box; `definition` uses the words of the form's other copy."""
+"""Templates of questions about a box; the wording `definition` quotes the passage for the other audience instead."""
 DEFINITION, DEFINITION_WORDS = "definition", 40
 _MONTHS = tuple(calendar.month_name)
 
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A question with the chunk that answers it and a chunk that only resembles it."""
+    """A question, the chunk id that answers it (`right`), and that of a similar chunk that does not (`near`)."""
 
     kind: str
     wording: str
@@ -54,7 +54,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class _BoxPassage:
-    """The first chunk of a box in one copy of one revision."""
+    """The first chunk of a box for one audience (`side`) in one revision."""
 
     chunk_id: str
     document_id: str
@@ -69,16 +69,16 @@ class _BoxPassage:
 
 
 def find_near_misses(registry: pl.DataFrame, rows: pl.DataFrame) -> list[NearMiss]:
-    """Build questions whose right passage has a confusable neighbor: a similar passage about another box.
+    """Build questions about boxes, each with the passage of the box and a similar passage.
 
-    Neighbors of a box's passage are the most similar passage about another box of its copy, about the same box on
-    another form, and about the same box in another revision. Passages with the same text make a pair only if they
-    differ in form or revision, which the question then names; nothing else could tell them apart.
+    The similar passage is about another box of the same document, about the same box on another form, or about the same
+    box in another revision; of each kind the most similar one is used. Passages with equal texts are a pair only if
+    they differ in form or revision, as the question names these.
 
     Args:
         registry: Registered boxes with their labels.
-        rows: Chunks with `form`, `anchor_key`, `perspective`, `heading_path` and `text`, and the `revision` of their
-            documents.
+        rows: Chunks with `form`, `anchor_key`, `perspective`, `heading_path` and `text`, and with the `revision` of
+            their document.
 
     Returns:
         Questions with both passages, sorted.
@@ -86,15 +86,15 @@ def find_near_misses(registry: pl.DataFrame, rows: pl.DataFrame) -> list[NearMis
     passages = _find_box_passages(registry, rows)
     pairs: list[NearMiss] = []
     for passage in passages:
-        nearest = {
+        most_similar = {
             SIBLING: _most_similar(passage, passages, is_near=_is_sibling),
             OTHER_FORM: _most_similar(passage, passages, is_near=_is_other_form),
             OTHER_YEAR: _most_similar(passage, passages, is_near=_is_other_year),
         }
-        others = [p for p in passages if _is_other_copy(passage, p)]
-        for kind, near in nearest.items():
-            if near is not None:
-                pairs += _make_questions(kind, passage, near, others)
+        other_audience = [other for other in passages if _is_other_copy(passage, other)]
+        for kind, similar in most_similar.items():
+            if similar is not None:
+                pairs += _make_questions(kind, passage, similar, other_audience)
     return sorted(set(pairs), key=lambda item: (item.kind, item.right, item.near, item.wording))
 
 
@@ -125,56 +125,60 @@ def _find_box_passages(registry: pl.DataFrame, rows: pl.DataFrame) -> list[_BoxP
 
 
 def _find_definition(text: str, *, heading: str) -> str:
-    """Return the first words of a passage after its own heading, which would give the key away."""
+    """Return the first words of a passage, without its heading, which would name the box."""
     return " ".join(text.removeprefix(heading).split()[:DEFINITION_WORDS])
 
 
-def _find_label(by_revision: Mapping[str, str], revision: str) -> str:
-    """Return the label of the revision, else of the newest one that prints any."""
-    if by_revision.get(revision):
-        return by_revision[revision]
-    return next((by_revision[name] for name in sorted(by_revision, reverse=True) if by_revision[name]), "")
+def _find_label(label_by_revision: Mapping[str, str], revision: str) -> str:
+    """Return the label in a revision, or else in the newest revision that has a label."""
+    if label_by_revision.get(revision):
+        return label_by_revision[revision]
+    return next(
+        (label_by_revision[name] for name in sorted(label_by_revision, reverse=True) if label_by_revision[name]), ""
+    )
 
 
 def _most_similar(
     passage: _BoxPassage, passages: Iterable[_BoxPassage], *, is_near: Callable[[_BoxPassage, _BoxPassage], bool]
 ) -> _BoxPassage | None:
-    near = [other for other in passages if is_near(passage, other)]
-    return max(near, key=lambda other: (_overlap(passage, other), other.chunk_id), default=None)
+    candidates = [other for other in passages if is_near(passage, other)]
+    return max(candidates, key=lambda other: (_overlap(passage, other), other.chunk_id), default=None)
 
 
-def _overlap(one: _BoxPassage, other: _BoxPassage) -> float:
-    return len(one.words & other.words) / max(1, len(one.words | other.words))
+def _overlap(passage: _BoxPassage, other: _BoxPassage) -> float:
+    return len(passage.words & other.words) / max(1, len(passage.words | other.words))
 
 
-def _is_sibling(one: _BoxPassage, other: _BoxPassage) -> bool:
-    is_same_place = (one.document_id, one.form, one.side) == (other.document_id, other.form, other.side)
-    return is_same_place and one.key != other.key and one.text != other.text
+def _is_sibling(passage: _BoxPassage, other: _BoxPassage) -> bool:
+    is_same_document = (passage.document_id, passage.form, passage.side) == (other.document_id, other.form, other.side)
+    return is_same_document and passage.key != other.key and passage.text != other.text
 
 
-def _is_other_form(one: _BoxPassage, other: _BoxPassage) -> bool:
-    return (one.key, one.side) == (other.key, other.side) and one.form != other.form
+def _is_other_form(passage: _BoxPassage, other: _BoxPassage) -> bool:
+    return (passage.key, passage.side) == (other.key, other.side) and passage.form != other.form
 
 
-def _is_other_year(one: _BoxPassage, other: _BoxPassage) -> bool:
-    is_same_box = (one.form, one.key, one.side) == (other.form, other.key, other.side)
-    return is_same_box and one.revision != other.revision
+def _is_other_year(passage: _BoxPassage, other: _BoxPassage) -> bool:
+    is_same_box = (passage.form, passage.key, passage.side) == (other.form, other.key, other.side)
+    return is_same_box and passage.revision != other.revision
 
 
-def _is_other_copy(one: _BoxPassage, other: _BoxPassage) -> bool:
-    return (one.form, one.key) == (other.form, other.key) and one.side != other.side
+def _is_other_copy(passage: _BoxPassage, other: _BoxPassage) -> bool:
+    return (passage.form, passage.key) == (other.form, other.key) and passage.side != other.side
 
 
-def _make_questions(kind: str, right: _BoxPassage, near: _BoxPassage, others: Sequence[_BoxPassage]) -> list[NearMiss]:
-    """Return the questions that distinguish two passages: a label that both share is not used."""
+def _make_questions(
+    kind: str, right: _BoxPassage, near: _BoxPassage, other_audience: Sequence[_BoxPassage]
+) -> list[NearMiss]:
+    """Return the questions that only the right passage answers; a label that both passages share is not used."""
     edition = f" ({_name_edition(right.revision)})" if kind == OTHER_YEAR else ""
     questions = {
         wording: pattern.format(key=right.key.replace("_", " "), label=right.label, form=right.form, edition=edition)
         for wording, pattern in WORDINGS.items()
         if "{label}" not in pattern or (right.label and (kind != SIBLING or right.label != near.label))
     }
-    if kind == SIBLING and others:
-        nearest = min(others, key=lambda other: (-len(other.words & right.words), other.chunk_id))
+    if kind == SIBLING and other_audience:
+        nearest = min(other_audience, key=lambda other: (-len(other.words & right.words), other.chunk_id))
         questions[DEFINITION] = nearest.definition
     return [
         NearMiss(kind, wording, query, right.form, right.document_id, right.chunk_id, near.chunk_id)
@@ -188,33 +192,35 @@ def _name_edition(revision: str) -> str:
     return f"{_MONTHS[int(month)]} {year}" if month.isdigit() and 1 <= int(month) <= 12 else year
 
 
-def sample_near_misses(near_misses: Sequence[NearMiss], *, most: int, seed: int) -> list[NearMiss]:
+def sample_near_misses(near_misses: Sequence[NearMiss], *, max_count: int, seed: int) -> list[NearMiss]:
     """Sample near misses of each kind and wording.
 
     Args:
         near_misses: All near misses.
-        most: Largest number of each kind and wording.
+        max_count: Maximum number of each kind and wording.
         seed: Seed of the draw.
 
     Returns:
-        The drawn ones in their order.
+        The sampled near misses in their order.
     """
     draw = random.Random(seed)
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for ix, item in enumerate(near_misses):
         groups[item.kind, item.wording].append(ix)
-    kept = [ix for group in groups.values() for ix in (draw.sample(group, most) if len(group) > most else group)]
-    return [near_misses[ix] for ix in sorted(kept)]
+    sampled_ixs = [
+        ix for group in groups.values() for ix in (draw.sample(group, max_count) if len(group) > max_count else group)
+    ]
+    return [near_misses[ix] for ix in sorted(sampled_ixs)]
 
 
 def score_near_misses(
     near_misses: Sequence[NearMiss], margins: Mapping[str, Sequence[float]], *, families: Sequence[str], seed: int = 0
 ) -> list[Accuracy]:
-    """Compute each system's accuracy over all near misses and by kind.
+    """Compute the accuracy of each system over all near misses and by kind.
 
     Args:
         near_misses: The near misses.
-        margins: By system, score of the right passage minus that of the near one; a tie counts as wrong.
+        margins: By system the score of the right passage minus that of the similar one; 0 counts as wrong.
         families: Form family of each near miss; the bootstrap resamples whole families.
         seed: Seed of the bootstrap.
 
@@ -222,18 +228,18 @@ def score_near_misses(
         One accuracy per system and kind.
     """
     accuracies = []
-    for system, scores in margins.items():
-        passed = [float(margin > 0) for margin in scores]
+    for system, system_margins in margins.items():
+        passed = [float(margin > 0) for margin in system_margins]
         for kind in ("all", *KINDS):
-            chosen = [ix for ix, item in enumerate(near_misses) if kind in ("all", item.kind)]
-            if chosen:
+            ixs = [ix for ix, item in enumerate(near_misses) if kind in ("all", item.kind)]
+            if ixs:
                 interval = score_interval(
-                    [passed[ix] for ix in chosen],
-                    [families[ix] for ix in chosen],
+                    [passed[ix] for ix in ixs],
+                    [families[ix] for ix in ixs],
                     seed=seed,
                     stream=("near_miss", kind),
                 )
-                accuracies.append(Accuracy(system, kind, len(chosen), interval))
+                accuracies.append(Accuracy(system, kind, len(ixs), interval))
     return accuracies
 
 

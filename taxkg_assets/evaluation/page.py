@@ -1,6 +1,6 @@
-"""Blocks of a report to Markdown and to one self-contained HTML page; every text is escaped in both.
+"""Render the blocks of a report as Markdown and as one self-contained HTML page; all texts are escaped.
 
-The content of a report is decided in `report`; how headings, tables and plots look is decided here.
+Here: how headings, tables and plots look. Not here: the content of a report (`report`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One table cell: its text, a smaller second line, and its share of the column maximum for shading."""
+    """One table cell: its text, a smaller second line (`detail`), and a share from 0 to 1 that sets its shading."""
 
     text: str
     detail: str = ""
@@ -97,7 +97,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A finished SVG with its caption; Markdown leaves it out, since the table next to it has the same figures."""
+    """An SVG with its caption; Markdown leaves it out, as the table next to it has the same figures."""
 
     caption: str
     svg: str
@@ -191,7 +191,7 @@ def _block_to_html(block: Block) -> str:
 
 
 def _words_class(table: Table, ix: int) -> str:
-    """Return the class of the name of a column of words, which is printed at the left as they are."""
+    """Return the HTML class of a column's name: `words`, which aligns it left, for a column of words."""
     return ' class="words"' if any(row[ix].is_words for row in table.rows) else ""
 
 

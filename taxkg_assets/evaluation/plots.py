@@ -1,4 +1,4 @@
-"""Figures with their intervals as inline SVG: no script, no font, no color that the page does not define."""
+"""Plots as inline SVG: values with their intervals, and curves. The page defines fonts and colors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The value range of a plot, with its ticks and the position of no change."""
+    """The value range of a plot, with its ticks and the value that means no change (`zero`)."""
 
     lower: float
     upper: float
@@ -36,10 +36,10 @@ class Axis:
     zero: float | None = None
 
     def place(self, value: float) -> float:
-        """Return the horizontal position of a value; values outside the range are at its edge.
+        """Return the horizontal position of a value; a value outside the range is put at its edge.
 
         Args:
-            value: Value of the axis's scale.
+            value: Value to plot.
         """
         share = (min(max(value, self.lower), self.upper) - self.lower) / (self.upper - self.lower)
         return LABEL_WIDTH + share * (WIDTH - LABEL_WIDTH - VALUE_WIDTH)
@@ -49,7 +49,7 @@ SHARES = Axis(lower=0.0, upper=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
 
 
 def find_gain_axis(marks: Sequence[Mark]) -> Axis:
-    """Choose an axis symmetric about 0 that contains every interval, in steps of a tenth.
+    """Choose an axis that is symmetric about 0 and contains every interval, in steps of a tenth.
 
     Args:
         marks: Gains to plot.
@@ -57,9 +57,9 @@ def find_gain_axis(marks: Sequence[Mark]) -> Axis:
     Returns:
         The axis.
     """
-    ends = [abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None]
-    reach = max(0.1, -(-round(max(ends, default=0.1), 6) * 10 // 1) / 10)
-    return Axis(lower=-reach, upper=reach, ticks=(-reach, -reach / 2, 0.0, reach / 2, reach), zero=0.0)
+    distances = [abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None]
+    limit = max(0.1, -(-round(max(distances, default=0.1), 6) * 10 // 1) / 10)
+    return Axis(lower=-limit, upper=limit, ticks=(-limit, -limit / 2, 0.0, limit / 2, limit), zero=0.0)
 
 
 def render_intervals(marks: Sequence[Mark], axis: Axis, *, title: str) -> str:
@@ -118,21 +118,21 @@ def _render_mark(mark: Mark, axis: Axis, *, y: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve with its name; points by their horizontal value."""
+    """A labeled curve: points (x, y) in ascending order of x, each value from 0 to 1."""
 
     label: str
     points: tuple[tuple[float, float], ...]
     is_strong: bool = False
 
 
-def render_curves(lines: Sequence[Curve], *, title: str, across: str, marked: float | None = None) -> str:
+def render_curves(lines: Sequence[Curve], *, title: str, x_label: str, marked_x: float | None = None) -> str:
     """Render labeled curves with both axes from 0 to 1 as SVG.
 
     Args:
         lines: Curves.
         title: Title for screen readers.
-        across: Label of the horizontal axis.
-        marked: Horizontal value to mark with a dashed line; None for none.
+        x_label: Label of the horizontal axis.
+        marked_x: Horizontal value to mark with a dashed line; None for none.
 
     Returns:
         SVG.
@@ -153,10 +153,10 @@ def render_curves(lines: Sequence[Curve], *, title: str, across: str, marked: fl
         parts.append(f'<text class="tick" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:.2f}</text>')
         parts.append(f'<text class="tick" x="{x:.1f}" y="{floor + 16}" text-anchor="middle">{tick:.2f}</text>')
     parts.append(
-        f'<text class="tick" x="{(left + right) / 2}" y="{height - 6}" text-anchor="middle">{escape(across)}</text>'
+        f'<text class="tick" x="{(left + right) / 2}" y="{height - 6}" text-anchor="middle">{escape(x_label)}</text>'
     )
-    if marked is not None:
-        x, _ = place(marked, 0)
+    if marked_x is not None:
+        x, _ = place(marked_x, 0)
         parts.append(f'<line class="zero" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{floor}"/>')
     ends = _spread([place(*line.points[-1])[1] for line in lines])
     for line, end in zip(lines, ends, strict=True):
@@ -169,8 +169,8 @@ def render_curves(lines: Sequence[Curve], *, title: str, across: str, marked: fl
 
 
 def _spread(heights: Sequence[float], *, gap: float = 16.0) -> list[float]:
-    """Return heights of labels, moved down where two would overlap."""
-    placed = list(heights)
-    for before, after in pairwise(sorted(range(len(placed)), key=lambda number: placed[number])):
-        placed[after] = max(placed[after], placed[before] + gap)
-    return placed
+    """Return heights of labels, moved down where labels would overlap."""
+    spread_heights = list(heights)
+    for upper_ix, lower_ix in pairwise(sorted(range(len(spread_heights)), key=lambda ix: spread_heights[ix])):
+        spread_heights[lower_ix] = max(spread_heights[lower_ix], spread_heights[upper_ix] + gap)
+    return spread_heights

@@ -1,4 +1,4 @@
-"""Number of documents that pass each document check: as a table, and as a picture."""
+"""Number of documents that pass and fail each document check, as a table and as an image."""
 
 from __future__ import annotations
 

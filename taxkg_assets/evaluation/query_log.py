@@ -1,4 +1,4 @@
-"""Query log: rows of `query_log`, and figures of how the service is used and where it fails."""
+"""Query log: rows of `query_log`, and a report of the questions, of failed ones and of ratings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def build_query_log(entries: Iterable[QueryLogRecord]) -> dy.DataFrame[QueryLog]
     """Build the table of logged questions.
 
     Args:
-        entries: The questions.
+        entries: Logged questions.
 
     Returns:
         One row per question, sorted by `entry_id`.
@@ -31,14 +31,14 @@ def build_query_log(entries: Iterable[QueryLogRecord]) -> dy.DataFrame[QueryLog]
 
 
 def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> dict[str, int | float]:
-    """Summarize a query log: how many questions, how they were answered and rated.
+    """Count the questions of a query log, how they were answered, and how their answers were rated.
 
     Args:
         query_log: Questions received.
         feedback: Ratings of answers.
 
     Returns:
-        Figures by name; times in ms.
+        Figures by name; times in milliseconds.
     """
     questions = query_log.filter(pl.col("kind") == "ask")
     rated = feedback.join(query_log.select("entry_id"), on="entry_id")
@@ -65,23 +65,23 @@ def render_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedb
     Returns:
         Markdown with all texts escaped.
     """
-    silent = query_log.filter(pl.col("outcome").is_in(_ABSTAINED))
+    abstained = query_log.filter(pl.col("outcome").is_in(_ABSTAINED))
     unhelpful = query_log.join(feedback.filter(~pl.col("is_helpful")), on="entry_id")
     documents = query_log.select(document=pl.col("documents").list.first()).drop_nulls()
     parts = [
         "# Questions and answers",
         _table("", [{"figure": name, "": value} for name, value in summarize_usage(query_log, feedback).items()]),
         _table("Subjects", _count_routes(query_log)),
-        _table("Documents on top", _most(documents, "document")),
-        _table("Most frequent questions", _most(query_log.select("question"), "question")),
-        _table("Without an answer", _most(silent.select("question"), "question")),
+        _table("Documents on top", _count_values(documents, "document")),
+        _table("Most frequent questions", _count_values(query_log.select("question"), "question")),
+        _table("Without an answer", _count_values(abstained.select("question"), "question")),
         _table("Not helpful", unhelpful.select("question", "comment").head(SHOWN).to_dicts()),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _count_routes(query_log: pl.DataFrame) -> list[dict[str, Any]]:
-    """Count how often each form, year, box and place was requested."""
+    """Count how often questions asked for each form, year, box and state."""
     pairs = [
         {"what": name, "value": str(value)}
         for route in query_log["route"]
@@ -98,7 +98,7 @@ def _count_routes(query_log: pl.DataFrame) -> list[dict[str, Any]]:
     )
 
 
-def _most(frame: pl.DataFrame, column: str) -> list[dict[str, Any]]:
+def _count_values(frame: pl.DataFrame, column: str) -> list[dict[str, Any]]:
     counted = frame.group_by(column).len("times").sort("times", column, descending=[True, False])
     return counted.head(SHOWN).to_dicts()
 
@@ -108,7 +108,7 @@ def _quantile(values: pl.Series, share: float) -> float:
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> str:
-    """Return a Markdown table under its title; nothing where there are no rows."""
+    """Return a Markdown table under its title; empty without rows."""
     if not rows:
         return ""
     names = list(rows[0])
@@ -118,7 +118,7 @@ def _table(title: str, rows: list[dict[str, Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Escape a value so that it can neither break a table nor leave it: questions are written by strangers."""
+    """Escape a value so that it cannot break out of the table, as strangers write the questions."""
     text = " ".join(str(value).split())
     for mark in "\\|<>`[]":
         text = text.replace(mark, f"\\{mark}" if mark != "<" else "&lt;")

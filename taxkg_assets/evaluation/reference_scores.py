@@ -1,4 +1,4 @@
-"""References against labeled ones: found, invented, and with the right relation."""
+"""Score extracted references against labels: found, wrongly found, and with the right relation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The part of one document whose references are labeled without a gap."""
+    """The part of a document in which all references are labeled."""
 
     headings: tuple[str, ...]
     all_headings: tuple[str, ...]
@@ -40,77 +40,94 @@ def score_references(
     anchors: dy.DataFrame[Anchors],
     documents: dy.DataFrame[Documents],
 ) -> LabeledScore:
-    """Score precision and recall of references in the labeled parts of the documents.
+    """Score precision and recall of references in the labeled parts of documents.
 
-    Each is scored once by target alone and once by target and relation.
+    Each score is computed twice: by target, and by target and relation.
 
     Args:
         references: Extracted references.
         labels: Labels of all folders.
         anchors: Extracted anchors.
-        documents: Documents of the corpus; labels of others are ignored.
+        documents: Documents of the corpus; labels of other documents are ignored.
 
     Returns:
         `reference_precision` and `reference_recall` by target; `typed_precision` and `typed_recall` by target and
         relation.
     """
-    known = labels.within(set(documents["document_id"]))
+    corpus_labels = labels.within(set(documents["document_id"]))
     rows = list(references.iter_rows(named=True))
-    matches = _pair(known.references, rows)
-    label_of = {ix: label for label, ix in zip(known.references, matches, strict=True) if ix is not None}
-    is_inside = _find_inside(known, anchors)
-    in_scope = [ix for ix, row in enumerate(rows) if ix in label_of or is_inside(row)]
-    invented = [ix for ix in in_scope if ix not in label_of and not rows[ix]["is_self"]]
-    scored = [ix for ix in in_scope if not (rows[ix]["is_self"] or (ix in label_of and label_of[ix].is_self))]
-    relation_scored = [ix for ix in scored if not (ix in label_of and label_of[ix].is_hard)]
-    typed = [ix for ix in relation_scored if rows[ix]["relation"] != "references"]
-    typed_right = [ix for ix in typed if ix in label_of and rows[ix]["relation"] in label_of[ix].relations]
+    matches = _pair(corpus_labels.references, rows)
+    label_by_reference_ix = {
+        ix: label for label, ix in zip(corpus_labels.references, matches, strict=True) if ix is not None
+    }
+    is_in_labeled_part = _find_inside(corpus_labels, anchors)
+    in_labeled_part = [ix for ix, row in enumerate(rows) if ix in label_by_reference_ix or is_in_labeled_part(row)]
+    wrong = [ix for ix in in_labeled_part if ix not in label_by_reference_ix and not rows[ix]["is_self"]]
+    counted = [
+        ix
+        for ix in in_labeled_part
+        if not (rows[ix]["is_self"] or (ix in label_by_reference_ix and label_by_reference_ix[ix].is_self))
+    ]
+    counted_relations = [
+        ix for ix in counted if not (ix in label_by_reference_ix and label_by_reference_ix[ix].is_hard)
+    ]
+    with_relation = [ix for ix in counted_relations if rows[ix]["relation"] != "references"]
+    with_right_relation = [
+        ix
+        for ix in with_relation
+        if ix in label_by_reference_ix and rows[ix]["relation"] in label_by_reference_ix[ix].relations
+    ]
     misses: list[Miss] = [
         ("invented", rows[ix]["document_id"], rows[ix]["page"], "", rows[ix]["target"], rows[ix]["evidence"])
-        for ix in invented
+        for ix in wrong
     ]
     expected = [
         (label, None if ix is None else rows[ix])
-        for label, ix in zip(known.references, matches, strict=True)
+        for label, ix in zip(corpus_labels.references, matches, strict=True)
         if not (label.is_optional or label.is_self)
     ]
     outcomes = [
-        (rows[ix]["confidence"], ix in label_of and _has_relation(rows[ix], label_of[ix])) for ix in relation_scored
+        (rows[ix]["confidence"], ix in label_by_reference_ix and _has_relation(rows[ix], label_by_reference_ix[ix]))
+        for ix in counted_relations
     ]
     figures, missed = _score_labels(expected)
-    figures["reference_precision"] = score_share(len(scored) - len(invented), len(scored)) if known.references else None
-    figures["typed_precision"] = score_share(len(typed_right), len(typed)) if known.references else None
+    figures["reference_precision"] = (
+        score_share(len(counted) - len(wrong), len(counted)) if corpus_labels.references else None
+    )
+    figures["typed_precision"] = (
+        score_share(len(with_right_relation), len(with_relation)) if corpus_labels.references else None
+    )
     return LabeledScore.of(
         "reference_precision", figures, n_rows=len(expected), misses=misses + missed, outcomes=outcomes
     )
 
 
-def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | None]:
-    """Return the row number of the reference that matches each label, none twice.
+def _pair(labels: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | None]:
+    """Return for each label the index of the first reference that matches it and no earlier label; None for none.
 
-    A sentence may begin on an adjacent page.
+    The reference may be on an adjacent page, where its sentence begins or ends.
     """
-    on_page = defaultdict(list)
+    references_by_page = defaultdict(list)
     for ix, row in enumerate(rows):
-        on_page[row["document_id"], row["page"]].append(ix)
-    used: set[int] = set()
+        references_by_page[row["document_id"], row["page"]].append(ix)
+    used_ixs: set[int] = set()
     matches: list[int | None] = []
-    for label in wanted:
+    for label in labels:
         targets = {normalize_target(target) for target in label.targets}
-        hit = next(
+        match = next(
             (
                 ix
                 for page in (label.page, label.page + 1, label.page - 1)
-                for ix in on_page[label.document_id, page]
-                if ix not in used
+                for ix in references_by_page[label.document_id, page]
+                if ix not in used_ixs
                 and normalize_target(rows[ix]["target"]) in targets
                 and is_same_evidence(rows[ix]["evidence"], label.evidence)
             ),
             None,
         )
-        if hit is not None:
-            used.add(hit)
-        matches.append(hit)
+        if match is not None:
+            used_ixs.add(match)
+        matches.append(match)
     return matches
 
 
@@ -149,18 +166,18 @@ def _has_relation(row: Row, label: ReferenceLabel) -> bool:
 
 
 def _find_inside(labels: Labels, anchors: dy.DataFrame[Anchors]) -> Callable[[Row], bool]:
-    """Return a function that decides whether a reference is in a labeled span.
+    """Return a function that decides whether a reference is in a labeled part of its document.
 
-    A reference without a known owner is, on the pages of the span.
+    A reference without an owning heading is in the labeled part if its page is.
     """
     scopes = {scope.document_id: _read_scope(scope, labels.anchors) for scope in labels.references_scope}
-    tree = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
+    anchor_by_id = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
 
     def is_inside(row: Row) -> bool:
         scope = scopes.get(row["document_id"])
         if scope is None or not scope.first_page <= row["page"] <= scope.last_page:
             return False
-        owner = find_structural_owner(row["anchor_id"], tree)
+        owner = find_structural_owner(row["anchor_id"], anchor_by_id)
         if owner is None or scope.first_page < row["page"] < scope.last_page:
             return True
         if any(is_same_heading(owner["heading"], heading) for heading in scope.headings):

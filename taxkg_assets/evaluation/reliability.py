@@ -1,4 +1,4 @@
-"""Reliability of confidence: precision by bins of confidence on labeled rows, and the rows left for review."""
+"""Reliability of confidence: precision by bins of confidence on labeled rows, and uncertain rows to review."""
 
 from __future__ import annotations
 
@@ -39,35 +39,35 @@ def score_reliability(outcomes: pl.DataFrame) -> pl.DataFrame:
 
 
 def find_unsure(rows: pl.DataFrame, *, text: str, confidence: str = "confidence") -> pl.DataFrame:
-    """Find rows to review: those below the confidence threshold, the least confident first.
+    """Find the rows below the confidence threshold, for review, least confident first.
 
     Args:
         rows: Rows with `document_id`, `page`, a text and a confidence.
-        text: Column of the text.
-        confidence: Column of the confidence.
+        text: Name of the text column.
+        confidence: Name of the confidence column.
 
     Returns:
         `document_id`, `page`, `text` and `confidence`.
     """
-    below = rows.filter(pl.col(confidence) < find_sure_threshold())
-    named = below.select("document_id", "page", text=pl.col(text), confidence=pl.col(confidence))
-    return named.sort("confidence", "document_id", "page", "text")
+    unsure = rows.filter(pl.col(confidence) < find_sure_threshold())
+    renamed = unsure.select("document_id", "page", text=pl.col(text), confidence=pl.col(confidence))
+    return renamed.sort("confidence", "document_id", "page", "text")
 
 
 def find_unsure_owners(sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Find paragraphs whose owning heading is uncertain; text above a document's first heading has none.
+    """Find paragraphs whose owning heading is uncertain; paragraphs before the first heading have no owner.
 
     Args:
         sections: Content elements with their owners.
         anchors: Anchors of these documents.
 
     Returns:
-        Rows of `find_unsure`.
+        Rows as those of `find_unsure`.
     """
-    heads = anchors.select("anchor_id", anchor_page="page")
-    where = pl.when(pl.col("anchor_page") == pl.col("page")).then(pl.lit("same page")).otherwise(pl.lit("later page"))
-    placed = sections.select("document_id", "page", "anchor_id", "text").join(heads, on="anchor_id")
-    return find_unsure(_add_confidence(placed.with_columns(kind=where), group="owners"), text="text")
+    anchor_pages = anchors.select("anchor_id", anchor_page="page")
+    kind = pl.when(pl.col("anchor_page") == pl.col("page")).then(pl.lit("same page")).otherwise(pl.lit("later page"))
+    owned_sections = sections.select("document_id", "page", "anchor_id", "text").join(anchor_pages, on="anchor_id")
+    return find_unsure(_add_confidence(owned_sections.with_columns(kind=kind), group="owners"), text="text")
 
 
 def find_unsure_tables(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
@@ -77,25 +77,27 @@ def find_unsure_tables(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
         tables: Extracted tables.
 
     Returns:
-        Rows of `find_unsure`.
+        Rows as those of `find_unsure`.
     """
     kind = pl.when("has_headers").then(pl.lit("with headers")).otherwise(pl.lit("without headers"))
-    shown = tables.select("document_id", "page", "markdown", kind=kind)
-    return find_unsure(_add_confidence(shown, group="tables"), text="markdown")
+    table_texts = tables.select("document_id", "page", "markdown", kind=kind)
+    return find_unsure(_add_confidence(table_texts, group="tables"), text="markdown")
 
 
 def _add_confidence(rows: pl.DataFrame, *, group: str) -> pl.DataFrame:
-    # A join and no replacement: of no rows at all, polars would make a column of the wrong type.
-    weights = [(kind, read_confidence(group, kind)) for kind in rows["kind"].unique().sort()]
-    known = pl.DataFrame(weights, schema={"kind": pl.String, "confidence": pl.Float64}, orient="row")
-    return rows.join(known, on="kind", how="left", maintain_order="left")
+    # A join, not a replacement: without rows, a replacement would give a column of the wrong type.
+    kind_confidences = [(kind, read_confidence(group, kind)) for kind in rows["kind"].unique().sort()]
+    confidence_by_kind = pl.DataFrame(
+        kind_confidences, schema={"kind": pl.String, "confidence": pl.Float64}, orient="row"
+    )
+    return rows.join(confidence_by_kind, on="kind", how="left", maintain_order="left")
 
 
 def list_outcomes(pairs: Iterable[tuple[float, bool]]) -> pl.DataFrame:
     """Convert outcomes of labeled decisions to a table.
 
     Args:
-        pairs: Confidence and success of each decision.
+        pairs: Confidence of each decision, and whether it is right.
 
     Returns:
         Columns `confidence` and `is_right`.

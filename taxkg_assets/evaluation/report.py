@@ -1,4 +1,4 @@
-"""Evaluation report: figures of every system by query set and type, abstention, ablation and floors."""
+"""Evaluation report: metrics of each system by query set and type of question, abstention, ablation and floors."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def render_report(
     """Render the evaluation report: systems, question types, abstention and ablation by query set, then floors.
 
     Args:
-        eval_report: Figures of all systems.
-        ablation: Rows of `score_ablation`; may be empty.
-        abstention: Rows of `score_abstention` for the released system.
+        eval_report: Metrics of all systems.
+        ablation: Rows from `score_ablation`; may be empty.
+        abstention: Rows from `score_abstention` for the released system.
         eval_queries: Questions with their gold passages.
         floors: Floors to list.
-        families: Rows of `compare_groups`; None to leave the section out.
+        families: Rows from `compare_groups`; None to leave the section out.
         released: System that the floors apply to.
         not_built: Components that do not exist yet.
         guide_at: Confidence below which the system abstains, marked in the plot.
@@ -75,10 +75,10 @@ def render_report(
         blocks += [Heading(f"Query set {query_set}"), Paragraph(_count_questions(eval_queries, query_set))]
         blocks += _write_systems(rows, released)
         blocks += _write_types(rows, released)
-        by_bound = abstention.filter(pl.col("query_set") == query_set)
-        blocks += _write_abstention(list(by_bound.iter_rows(named=True)), guide_at)
-        of_set = list(ablation.filter(pl.col("query_set") == query_set).iter_rows(named=True))
-        blocks += _write_ablation(of_set, not_built)
+        set_abstention = abstention.filter(pl.col("query_set") == query_set)
+        blocks += _write_abstention(list(set_abstention.iter_rows(named=True)), guide_at)
+        set_ablation = list(ablation.filter(pl.col("query_set") == query_set).iter_rows(named=True))
+        blocks += _write_ablation(set_ablation, not_built)
     blocks += _write_floors(eval_report, floors, released)
     blocks += _write_families(families)
     blocks += _write_unresolved(eval_queries)
@@ -86,12 +86,12 @@ def render_report(
 
 
 def _count_questions(eval_queries: dy.DataFrame[EvalQueries], query_set: str) -> str:
-    mine = eval_queries.filter(pl.col("query_set") == query_set)
-    scored = mine.filter(pl.col("is_resolved"))
-    silent = scored.filter(pl.col("type") == "unanswerable").height
+    questions = eval_queries.filter(pl.col("query_set") == query_set)
+    scored = questions.filter(pl.col("is_resolved"))
+    unanswerable_count = scored.filter(pl.col("type") == "unanswerable").height
     return (
-        f"{mine.height} questions, of which {scored.height} are scored ({silent} of them have no answer here) and "
-        f"{mine.height - scored.height} are left out because this home lacks their gold passages."
+        f"{questions.height} questions, of which {scored.height} are scored ({unanswerable_count} of them have no "
+        f"answer here) and {questions.height - scored.height} are left out because this home lacks their gold passages."
     )
 
 
@@ -161,18 +161,18 @@ def _mark(row: Row, released: str) -> Mark:
 
 def _write_types(rows: Sequence[Row], released: str) -> list[Block]:
     cells = {(row["slice"], row["metric"]): row for row in rows if row["system"] == released and row["slice"] != ALL}
-    slices = sorted({piece for piece, metric in cells if metric in PER_TYPE})
+    slices = sorted({slice_name for slice_name, metric in cells if metric in PER_TYPE})
     if not slices:
         return []
     table = Table(
         columns=("Type", "Questions", *PER_TYPE),
         rows=tuple(
             (
-                Cell(piece),
-                Cell(str(cells[piece, RANKED_BY]["n"])),
-                *(_figure_cell(cells.get((piece, name)), best=None, is_shaded=True) for name in PER_TYPE),
+                Cell(slice_name),
+                Cell(str(cells[slice_name, RANKED_BY]["n"])),
+                *(_figure_cell(cells.get((slice_name, name)), best=None, is_shaded=True) for name in PER_TYPE),
             )
-            for piece in slices
+            for slice_name in slices
         ),
     )
     return [Heading(f"By type of question ({released})", level=3), table]
@@ -182,7 +182,7 @@ def _write_types(rows: Sequence[Row], released: str) -> list[Block]:
 
 
 def _write_abstention(rows: Sequence[Row], guide_at: float | None) -> list[Block]:
-    """Return what abstention below each bound would cost and save; only where the set has unanswerable questions."""
+    """Return plot and table of abstention by threshold; empty for a set without unanswerable questions."""
     if not any(row["abstained_unanswerable"] for row in rows):
         return []
     lines = [
@@ -215,7 +215,7 @@ def _write_abstention(rows: Sequence[Row], guide_at: float | None) -> list[Block
         "Risk is the share of answered questions that either have no answer in this home, or whose gold passage is not "
         "among the first five. The dashed line is the current threshold."
     )
-    plot = Plot(caption, render_curves(lines, title=caption, across="bound on confidence", marked=guide_at))
+    plot = Plot(caption, render_curves(lines, title=caption, x_label="bound on confidence", marked_x=guide_at))
     return [Heading("Abstention", level=3), Paragraph(text), plot, table]
 
 
@@ -235,7 +235,7 @@ def _write_ablation(rows: Sequence[Row], not_built: Sequence[str]) -> list[Block
                 Cell(row["metric"]),
                 Cell(f"{row['without']:.3f}"),
                 Cell(f"{row['with']:.3f}"),
-                Cell(f"{row['gain']:+.3f}", is_strong=_is_sure(row)),
+                Cell(f"{row['gain']:+.3f}", is_strong=_is_significant(row)),
                 Cell(NOTHING if row["low"] is None else f"[{row['low']:+.3f}, {row['high']:+.3f}]"),
                 Cell(_print_p(row["p_value"])),
                 Cell(str(row["n"])),
@@ -252,20 +252,20 @@ def _write_ablation(rows: Sequence[Row], not_built: Sequence[str]) -> list[Block
     return [Heading("What each component adds", level=3), table, *plots]
 
 
-def _is_sure(row: Row) -> bool:
+def _is_significant(row: Row) -> bool:
     return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
 
 
 def _gain_mark(row: Row) -> Mark:
     note = f"{row['gain']:+.3f}, p {_print_p(row['p_value'])}"
-    return Mark(row["component"], row["gain"], row["low"], row["high"], note, is_strong=_is_sure(row))
+    return Mark(row["component"], row["gain"], row["low"], row["high"], note, is_strong=_is_significant(row))
 
 
 # ------------------------------------------------------------------------------------------- floors and left out
 
 
 def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor], released: str) -> list[Block]:
-    mine = eval_report.filter(pl.col("slice") == ALL, pl.col("system") == released)
+    released_figures = eval_report.filter(pl.col("slice") == ALL, pl.col("system") == released)
     rows = [
         (
             Cell(floor.id),
@@ -276,7 +276,7 @@ def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor]
             Cell("not measured" if row["value"] is None else "kept" if floor.holds(row["value"]) else "BROKEN"),
         )
         for floor in floors
-        for row in mine.filter(pl.col("metric") == floor.metric).iter_rows(named=True)
+        for row in released_figures.filter(pl.col("metric") == floor.metric).iter_rows(named=True)
         if floor.binds(row["query_set"])
     ]
     if not rows:
@@ -288,7 +288,7 @@ def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor]
 
 
 def _write_families(families: pl.DataFrame | None) -> list[Block]:
-    """Return development figures next to left-out figures; nothing where no label or question was measured."""
+    """Return the table of development and left-out families; empty if nothing was measured."""
     if families is None or families.filter(pl.col("n_development") + pl.col("n_left_out") > 0).is_empty():
         return []
     rows = tuple(

@@ -1,7 +1,7 @@
-"""Gold quotes without their words: a digest identifies a stretch of a library's text.
+"""Gold quotes as digests, for questions over documents whose text cannot be published.
 
-Questions over documents that cannot be copied name a document, a page, and the digest and size of the quote's letters.
-Where a home has the document, the quote is found again in its text; where it does not, the question is skipped.
+Such a question names document and page, and the length and digest of the quote's letters. Where a home has the document
+the quote is found again in its text; else the question is skipped.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ Row = Mapping[str, Any]
 
 
 def seal_passage(passage: Row) -> dict[str, Any]:
-    """Replace the quote of a gold passage by its digest and length, so that no document text is published.
+    """Replace the quote of a gold passage by its length and digest.
 
     Args:
         passage: Gold passage with `quote`.
 
     Returns:
-        The passage with `letters` and `digest`.
+        The passage with `letters` and `digest` instead of `quote`.
     """
     letters = squash(passage["quote"])
-    kept = {name: value for name, value in passage.items() if name != "quote"}
-    return {**kept, "letters": len(letters), "digest": _digest(letters)}
+    other_fields = {name: value for name, value in passage.items() if name != "quote"}
+    return {**other_fields, "letters": len(letters), "digest": _digest(letters)}
 
 
 def open_question(question: Row, texts: Mapping[str, Sequence[tuple[int, str]]]) -> tuple[dict[str, Any], str]:
@@ -34,29 +34,29 @@ def open_question(question: Row, texts: Mapping[str, Sequence[tuple[int, str]]])
 
     Args:
         question: Question with sealed gold.
-        texts: Page and text of every paragraph by document, as in a home's `sections`.
+        texts: By document the page and text of each paragraph, as in `sections`.
 
     Returns:
-        The question with the quotes that were found, and the reason to skip it, empty where it can be used.
+        The question with the quotes that were found, and the reason to skip it, which is empty if all were found.
     """
-    opened, failed = [], []
+    passages, reasons = [], []
     for passage in question["gold"]:
         document, page = passage["document"], passage["page"]
         if document not in texts:
-            failed.append(f"not in the library: {document}")
+            reasons.append(f"not in the library: {document}")
             continue
-        near = [text for page_number, text in texts[document] if page - 1 <= page_number <= page]
-        quote = find_quote(near, letters=passage["letters"], digest=passage["digest"])
+        page_texts = [text for page_number, text in texts[document] if page - 1 <= page_number <= page]
+        quote = find_quote(page_texts, letters=passage["letters"], digest=passage["digest"])
         if quote is None:
-            failed.append(f"no text of {document}, page {page}, has the digest {passage['digest'][:8]}")
+            reasons.append(f"no text of {document}, page {page}, has the digest {passage['digest'][:8]}")
         else:
-            kept = {name: value for name, value in passage.items() if name not in ("letters", "digest")}
-            opened.append({**kept, "quote": quote})
-    return {**question, "gold": opened}, "; ".join(dict.fromkeys(failed))
+            other_fields = {name: value for name, value in passage.items() if name not in ("letters", "digest")}
+            passages.append({**other_fields, "quote": quote})
+    return {**question, "gold": passages}, "; ".join(dict.fromkeys(reasons))
 
 
 def find_quote(texts: Iterable[str], *, letters: int, digest: str) -> str | None:
-    """Find the first text range with a given number of letters and digest.
+    """Find the first range of a text whose letters have a given number and digest.
 
     Args:
         texts: Texts to search.
@@ -64,14 +64,14 @@ def find_quote(texts: Iterable[str], *, letters: int, digest: str) -> str | None
         digest: SHA-256 of the letters.
 
     Returns:
-        The stretch as printed; None where no text has it.
+        The range as printed; None where no text has it.
     """
     for text in texts:
-        letters_at = [(ix, letter) for ix, sign in enumerate(text) for letter in squash(sign)]
-        line = "".join(letter for _, letter in letters_at)
-        for start in range(len(line) - letters + 1):
-            if _digest(line[start : start + letters]) == digest:
-                return text[letters_at[start][0] : letters_at[start + letters - 1][0] + 1]
+        letter_positions = [(ix, letter) for ix, sign in enumerate(text) for letter in squash(sign)]
+        all_letters = "".join(letter for _, letter in letter_positions)
+        for start in range(len(all_letters) - letters + 1):
+            if _digest(all_letters[start : start + letters]) == digest:
+                return text[letter_positions[start][0] : letter_positions[start + letters - 1][0] + 1]
     return None
 
 

@@ -43,7 +43,7 @@ _RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
 _QUESTION = re.compile(r"Question \d")
 """Heading on a line that takes an answer; amounts below it are compared with a limit."""
-_LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
+_LIST_ITEM_START = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _LEADERS = re.compile(r"(?:\. ?){5,}")
 """Dots between the words of a worksheet's line and its amount."""
 _INCOME = re.compile(r"\b(?:partnership|corporation|estate|trust)[’']s (?:ordinary )?income on $")
@@ -171,15 +171,16 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
         Some of the rows, in their order.
     """
     text = pl.col("text")
-    names = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
-    verbs = text.str.contains(r"(?i)enter|include|report|carry|transfer|show|\bstate\b")
-    leads = text.str.contains(
+    names_field = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
+    has_transfer_verb = text.str.contains(r"(?i)enter|include|report|carry|transfer|show|\bstate\b")
+    is_list_item = text.str.contains(_LIST_ITEM_START.pattern)
+    is_list_intro = text.str.contains(
         r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,80}[.:]$"
         r"|^[A-Z][a-z ]{3,60} of the following [a-z ]{1,40}[.:]$|follow[.:]$|are (?:as follows|listed next)[.:]$"
     )
     return sections.filter(
-        (names & (verbs | text.str.contains(_LISTED.pattern)))
-        | leads
+        (names_field & (has_transfer_verb | is_list_item))
+        | is_list_intro
         | text.str.contains(r"[Rr]eport .{0,20}on .{0,5}Form ")
     )
 
@@ -189,19 +190,19 @@ def _read_passage(row: Row, before: _Before, *, heading_kind: str, topic: str) -
     statements = read_passage(row["text"], heading_kind="" if heading_kind == "given" else heading_kind)
     known = {list_ends(statement) for statement in statements}
     is_same = before.anchor_id == row["anchor_id"]
-    is_listed = _LISTED.match(row["text"]) is not None
-    if is_listed or not is_same:
+    is_list_item = _LIST_ITEM_START.match(row["text"]) is not None
+    if is_list_item or not is_same:
         before.said = Said()
     clauses = read_clauses(row["text"], heading_kind=heading_kind, said=before.said, topic=topic)
     statements += [statement for statement in clauses if list_ends(statement) not in known]
-    if not is_listed and (not is_same or introduces_list(row["text"])):
+    if not is_list_item and (not is_same or introduces_list(row["text"])):
         is_amount = heading_kind == "lines" and not _QUESTION.match(row["heading"] or "")
         before.has_sources = is_amount and introduces_sources(row["text"], key=row["key"] or "")
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
     elif is_same and before.has_sources and heading_kind == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)
         statements += [item for item in items if list_ends(item) not in known]
-    if not is_listed:
+    if not is_list_item:
         before.has_targets, before.lead_in = read_lead_in(row["text"], heading_kind=heading_kind)
     elif is_same and before.has_targets:
         items = read_item(row["text"], source=before.lead_in)

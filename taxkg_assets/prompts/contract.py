@@ -146,8 +146,8 @@ class Proposal(Strict):
     confidence: float = Field(ge=0, le=1)
     evidence: tuple[Evidence, ...]
 
-    def is_claim(self) -> bool:
-        """Return whether the proposal states something about the text, so that a quote must support it."""
+    def needs_evidence(self) -> bool:
+        """Return whether the proposal states something about the text that a quote must support."""
         return True
 
     def find_validation_error(self, item: Any) -> str:
@@ -168,13 +168,13 @@ class Proposal(Strict):
             check: Check over the item's blocks.
 
         Returns:
-            The proposal with its evidence located; None if a quote is not verbatim, or no quote supports a claim.
+            The proposal with its evidence located; None if a quote is not verbatim, or needed evidence is missing.
         """
-        if not self.is_claim() and not self.evidence:
-            return self
-        located = [check.locate(evidence) for evidence in self.evidence]
-        kept = tuple(evidence for evidence in located if evidence is not None)
-        return self.model_copy(update={"evidence": kept}) if kept and len(kept) == len(located) else None
+        if not self.evidence:
+            return None if self.needs_evidence() else self
+        located = tuple(check.locate(evidence) for evidence in self.evidence)
+        verified = tuple(evidence for evidence in located if evidence is not None)
+        return self.model_copy(update={"evidence": verified}) if len(verified) == len(located) else None
 
 
 AnyItem = TypeVar("AnyItem", bound=Item)

@@ -41,7 +41,7 @@ class ReferenceProposal(Proposal):
     relation: Relation
     polarity: Literal["positive", "negative"]
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether a target is proposed; only then is evidence needed."""
         return self.target is not None
 
@@ -84,7 +84,7 @@ class BoundaryProposal(Proposal):
     is_boundary: bool
     reason: str
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether a boundary is proposed; only then is evidence needed."""
         return self.is_boundary
 
@@ -215,7 +215,7 @@ class RefinementProposal(Proposal):
 
     split_before: tuple[int, ...]
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether the chunk is split; only then is evidence needed."""
         return bool(self.split_before)
 

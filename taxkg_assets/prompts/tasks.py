@@ -40,7 +40,7 @@ class ScenarioProposal(Proposal):
 
     questions: tuple[str, ...]
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether there are questions; only then is evidence needed."""
         return bool(self.questions)
 
@@ -72,7 +72,7 @@ class PairProposal(Proposal):
     is_valid: bool
     reason: str
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether the verdict is that the passage answers the query; only then is evidence needed."""
         return self.is_valid
 
@@ -89,7 +89,7 @@ class NegativeProposal(Proposal):
     is_false_negative: bool
     reason: str
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether the verdict is that the passage answers the question; only then is evidence needed."""
         return self.is_false_negative
 
@@ -106,8 +106,8 @@ class HydeProposal(Proposal):
     passage: str
     terms: tuple[str, ...]
 
-    def is_claim(self) -> bool:
-        """Return False: a hypothetical passage states nothing about a document, and needs no evidence."""
+    def needs_evidence(self) -> bool:
+        """Return False: a hypothetical passage describes no document, so that no quote could support it."""
         return False
 
 
@@ -116,7 +116,7 @@ class GradeProposal(Proposal):
 
     grade: float = Field(ge=0, le=10)
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether the grade is high enough to need evidence, from `CLAIMED_GRADE` up."""
         return self.grade >= CLAIMED_GRADE
 
@@ -135,22 +135,22 @@ class _ClaimsProposal(Proposal):
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
         """Keep the sentences that their own evidence supports; None where a claim has none left."""
-        kept = []
+        supported = []
         for claim in self.sentences:
             located = [check.locate(evidence) for evidence in claim.evidence]
             verified = tuple(evidence for evidence in located if evidence is not None)
             if verified and len(verified) == len(located) and check.supports(claim.text, verified):
-                kept.append(claim.model_copy(update={"evidence": verified}))
-        evidence = tuple(e for claim in kept for e in claim.evidence)
-        if self.is_claim() and not kept:
+                supported.append(claim.model_copy(update={"evidence": verified}))
+        if self.needs_evidence() and not supported:
             return None
-        return self.model_copy(update={"sentences": tuple(kept), "evidence": evidence})
+        evidence = tuple(quote for claim in supported for quote in claim.evidence)
+        return self.model_copy(update={"sentences": tuple(supported), "evidence": evidence})
 
 
 class SummaryProposal(_ClaimsProposal):
     """A summary of a page or document, sentence by sentence; empty if the text says nothing."""
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether there are sentences; only then is evidence needed."""
         return bool(self.sentences)
 
@@ -160,7 +160,7 @@ class AnswerProposal(_ClaimsProposal):
 
     is_answerable: bool
 
-    def is_claim(self) -> bool:
+    def needs_evidence(self) -> bool:
         """Return whether the question is answered; only then is evidence needed."""
         return self.is_answerable
 

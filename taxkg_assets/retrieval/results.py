@@ -1,4 +1,4 @@
-"""Results of a search: candidates in their order, and ranked passages with their places."""
+"""Results of a search: ranked candidates, and assembled passages with their page rectangles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.query.router import Route
 
 
 class Flag(BaseModel):
-    """A quality check that a document failed: what may be wrong, and what to do."""
+    """A quality check (`law`) that a document failed: what may be wrong, and what to do."""
 
     model_config = ConfigDict(frozen=True)
     document: str
@@ -25,7 +25,7 @@ class Flag(BaseModel):
 
 
 class RerankerPenalty(BaseModel):
-    """What a reranker deducted from the score of a passage; `penalty` is at most 0."""
+    """Penalty of a reranker on the score of a passage; `penalty` is at most 0."""
 
     model_config = ConfigDict(frozen=True)
     name: str = Field(description="name of the reranker")
@@ -90,7 +90,7 @@ class Result(BaseModel):
     via: Explanation
     quality: list[Flag] = []
     official_url: str | None = None
-    """Its section on the publisher's web page; None where unknown."""
+    """Address of the passage's section on the publisher's web page; None where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Candidate:
     vector_rank: int | None
     cosine: float
     rerank_penalty: float | None = None
-    """Penalty of a reranker, at most 0; None where none scored it."""
+    """Penalty of a reranker, at most 0; None where no reranker scored the row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from taxkg_assets.defs.home.storage import StorageError
 from taxkg_assets.retrieval.answering.answer import Answer
-from taxkg_assets.retrieval.query.parsed_query import MOST_CHARACTERS
+from taxkg_assets.retrieval.query.parsed_query import MAX_CHARACTERS
 from taxkg_assets.retrieval.results import Flag, Result
 from taxkg_assets.serving.api_examples import add_examples
 from taxkg_assets.serving.browse_api import create_browse_router
@@ -66,7 +66,7 @@ def _check_letters(words: object) -> object:
 Words = Annotated[str, BeforeValidator(_check_letters)]
 Question = Annotated[
     str,
-    Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="the question"),
+    Field(min_length=1, max_length=MAX_CHARACTERS, pattern=r"\S", description="the question"),
     BeforeValidator(_check_letters),
 ]
 Level = Literal["auto", "document", "page", "section", "paragraph"]

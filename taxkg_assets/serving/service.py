@@ -148,7 +148,7 @@ class Service:
 
         def work() -> Answer:
             found = ask(
-                released.searcher, question, settings=self.settings, k=k, level=level, is_placed=True, **filters
+                released.searcher, question, settings=self.settings, k=k, level=level, with_rectangles=True, **filters
             )
             placed = place_cells(found, released)
             return placed.model_copy(update={"results": note_same_text(placed.results, released)})

@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.query.parsed_query import tidy_query
 from taxkg_assets.retrieval.query.router import build_catalog, find_route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_tables
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_row_of_cell, score_tables
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.replies import CellExplanation, CellRow, RowValue
 
@@ -86,7 +86,7 @@ class TableLookup:
         document = self._documents[document_id]
         heading_path, anchor_key = self._nodes.get(match.table_id, (document["title"], None))
         facts = self._searcher.passages
-        unit = find_unit(match, facts=facts)
+        unit = find_row_of_cell(match, facts=facts)
         bbox = BoundingBox.of_row(match.cell["bbox"], page=page)
         return CellRow(
             rank=rank,

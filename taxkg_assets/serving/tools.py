@@ -16,7 +16,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
 
-from taxkg_assets.retrieval.query.parsed_query import MOST_CHARACTERS
+from taxkg_assets.retrieval.query.parsed_query import MAX_CHARACTERS
 from taxkg_assets.serving.agent_calls import explained
 from taxkg_assets.serving.agent_replies import (
     reply_answer,
@@ -60,7 +60,7 @@ EVIDENCE_ZOOM = 1.5
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
-Question = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS, description="the question in plain words")]
+Question = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS, description="the question in plain words")]
 Count = Annotated[int, Field(ge=1, le=50, description="number of passages")]
 CellCount = Annotated[int, Field(ge=1, le=50, description="number of cells")]
 RowCount = Annotated[int, Field(ge=1, le=500, description="maximum number of rows")]

@@ -186,14 +186,16 @@ class Checker:
 
     def _is_claim(self, statement: Statement, claim: Claim, quotations: Sequence[Quotation]) -> bool:
         """Return whether a sentence states something that can be checked, beyond its quotations."""
-        places = (statement.start, statement.end)
-        first, last = (bisect_left(quotations, at, key=lambda own: own.start) for at in places)
-        quoted = sum(quotation.end - quotation.start for quotation in quotations[first:last])
-        is_quotation = quoted * 2 > statement.end - statement.start
+        first, last = (
+            bisect_left(quotations, offset, key=lambda quotation: quotation.start)
+            for offset in (statement.start, statement.end)
+        )
+        quoted_length = sum(quotation.end - quotation.start for quotation in quotations[first:last])
+        is_mostly_quoted = quoted_length * 2 > statement.end - statement.start
         # A question states nothing, and after a colon the list states the rest.
-        if is_quotation or statement.text.endswith(("?", ":")) or not claim.is_checkable:
+        if is_mostly_quoted or statement.text.endswith(("?", ":")):
             return False
-        return bool(claim.weights) or self._graph.reads(claim)
+        return claim.is_checkable and (bool(claim.weights) or self._graph.reads(claim))
 
     # ------------------------------------------------------------------------------------------- quotations
 

@@ -141,7 +141,7 @@ def _with_verdicts(
     for values in sample.iter_rows():
         judged = verdicts["#".join(map(str, values))]
         proposal = judged.proposal
-        verdict = bool(proposal is not None and proposal.is_claim())
+        verdict = bool(proposal is not None and proposal.needs_evidence())
         by = judged.model if judged.created_by == "llm" else "rules"
         judged_rows.append((*values, verdict, by, _reason(judged)))
     keys = sample.columns

@@ -10,7 +10,7 @@ from taxkg_assets.evaluation.answer_metrics import (
     Reply,
     find_calibration_floor,
     find_calibration_floors,
-    find_outcomes,
+    list_answer_outcomes,
     prints_cell,
     score_answer,
     score_answers,
@@ -97,7 +97,7 @@ def test_calibration_error_is_the_distance_of_confidence_from_what_is_right() ->
 def test_outcomes_leave_out_silence_and_count_an_answer_to_the_unanswerable_as_wrong() -> None:
     queried = [question(BARN, name="a"), question(STALL, name="b"), question(kind="unanswerable", name="c")]
     replies = {"a": reply(BARN, confidence=0.8), "b": reply(None), "c": reply(BARN, confidence=0.6)}
-    assert find_outcomes(queried, replies) == [(0.8, True), (0.6, False)]
+    assert list_answer_outcomes(queried, replies) == [(0.8, True), (0.6, False)]
 
 
 def test_risk_rises_as_less_sure_answers_are_given() -> None:

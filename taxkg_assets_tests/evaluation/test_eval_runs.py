@@ -44,7 +44,7 @@ def test_components_are_left_out_only_where_questions_were_written_for_the_docum
     own, located = ({"query_set": pl.lit(name)} for name in ("bundled", f"bundled{LOCATED}"))
     queried = QUERIED.with_columns(**own), QUERIED.with_columns(**located)
     systems = {"full": lambda query: rows_of(1), "without cells": lambda query: rows_of(1)}
-    frame = build_eval_runs(EvalQueries.validate(pl.concat(queried)), systems, left_out={"without cells"})
+    frame = build_eval_runs(EvalQueries.validate(pl.concat(queried)), systems, ablated_systems={"without cells"})
     ran = frame.select("query_set", "system").unique().sort(pl.all()).rows()
     assert ran == [("bundled", "full"), ("bundled", "without cells"), ("bundled (located)", "full")]
 

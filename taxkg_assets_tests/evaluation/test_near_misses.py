@@ -91,8 +91,8 @@ def test_a_definition_is_said_in_words_of_the_other_copy_without_the_key() -> No
 def test_a_sample_keeps_some_of_each_wording_and_is_drawn_alike_twice() -> None:
     rows = [_row(f"fx--{year}", "X", "box_2e") for year in range(2010, 2026)]
     every = _find(*rows, labels={("X", "box_2e"): "Rent"})
-    some = sample_near_misses(every, most=3, seed=1)
-    assert some == sample_near_misses(every, most=3, seed=1)
+    some = sample_near_misses(every, max_count=3, seed=1)
+    assert some == sample_near_misses(every, max_count=3, seed=1)
     assert sorted(m.wording for m in some) == ["key"] * 3 + ["label"] * 3
 
 

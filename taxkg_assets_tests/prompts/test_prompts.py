@@ -54,7 +54,9 @@ def test_examples_show_both_answers(name: str) -> None:
     """One that finds something, and one that finds nothing, or nothing to index; what is imagined claims nothing."""
     task = TASKS[name]
     made = [task.proposal.model_validate(row) for example in load_prompt(name).examples for row in example["proposals"]]
-    shown = {(getattr(row, "verdict", ""), getattr(row, "part", "") == "artifact", row.is_claim()) for row in made}
+    shown = {
+        (getattr(row, "verdict", ""), getattr(row, "part", "") == "artifact", row.needs_evidence()) for row in made
+    }
     assert len(shown) > 1
 
 
@@ -67,4 +69,4 @@ def test_the_rule_gives_what_a_model_would_and_says_that_it_is_none(name: str) -
         assert isinstance(row.proposal, task.proposal)
         assert row.proposal.item_id == item.item_id
         assert row.proposal.find_validation_error(item) == ""
-        assert not row.proposal.is_claim() or row.proposal.evidence
+        assert not row.proposal.needs_evidence() or row.proposal.evidence

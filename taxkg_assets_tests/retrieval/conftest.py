@@ -17,7 +17,7 @@ from taxkg_assets.retrieval.encoding.encoder import UNSCALED, Progress, TokenVec
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.embeddings import build_embeddings, embedded_text, stack_vectors
 from taxkg_assets.retrieval.index.index import SearchIndex, build_index_rows
-from taxkg_assets.retrieval.index.passage_index import Known
+from taxkg_assets.retrieval.index.passage_index import PrecomputedFacts
 from taxkg_assets.retrieval.index.token_match import build_token_index
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
@@ -243,6 +243,6 @@ def searcher(index_rows: pl.DataFrame) -> Searcher:
         rows=index_rows.drop("vector"),
         vectors=vectors,
         model_hash=encoder.model_hash,
-        known=Known(tokens=build_token_index(texts, encoder=encoder)),
+        precomputed=PrecomputedFacts(tokens=build_token_index(texts, encoder=encoder)),
     )
     return Searcher(index=index, encoder=encoder)

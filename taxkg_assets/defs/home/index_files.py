@@ -27,9 +27,21 @@ from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
-from taxkg_assets.retrieval.index.known import MAPPED, TERMED, KnownTables, read_known, read_vocabulary
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
-from taxkg_assets.retrieval.index.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
+from taxkg_assets.retrieval.index.passage_index import (
+    LanceIndex,
+    PassageIndex,
+    PrecomputedFacts,
+    SearchIndex,
+    open_lance_index,
+)
+from taxkg_assets.retrieval.index.precomputed import (
+    MAPPED_COLUMNS,
+    TERM_SOURCE_COLUMNS,
+    PrecomputedTables,
+    read_precomputed,
+    read_vocabulary,
+)
 from taxkg_assets.retrieval.index.row_store import LanceRows, Pages, StoredVectors
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 
@@ -67,13 +79,13 @@ class FlatRows:
 
 
 def write_index_files(
-    folder: Path, *, known: KnownTables, vectors: Vectors, flat: FlatRows | None, terms_by: str = ""
+    folder: Path, *, precomputed: PrecomputedTables, vectors: Vectors, flat: FlatRows | None, terms_by: str = ""
 ) -> None:
     """Write the files from which an index opens without recomputing anything.
 
     Args:
         folder: Folder of the index.
-        known: Columns that ranking reads.
+        precomputed: Tables and matrices that the build computed.
         vectors: Vectors of the passages, one row per passage.
         flat: The passages themselves; None if only LanceDB stores them.
         terms_by: Digest of the code that computed the search terms of the passages.
@@ -81,20 +93,24 @@ def write_index_files(
     facts = folder / FACTS
     facts.mkdir(parents=True)
     for name in FRAMES:
-        getattr(known, name).rechunk().write_ipc(facts / f"{name}.arrow")
+        getattr(precomputed, name).rechunk().write_ipc(facts / f"{name}.arrow")
     _save_matrices(
         facts,
         vectors=vectors,
-        document_vectors=known.document_vectors,
-        section_means=known.section_means,
-        **{f"posting_{name}": getattr(known.lexical, name) for name in POSTINGS},
-        **{f"code_{name}": getattr(known.codes, name) for name in CODES},
-        **({} if known.tokens is None else {f"token_{name}": getattr(known.tokens, name) for name in TOKENS}),
+        document_vectors=precomputed.document_vectors,
+        section_means=precomputed.section_means,
+        **{f"posting_{name}": getattr(precomputed.lexical, name) for name in POSTINGS},
+        **{f"code_{name}": getattr(precomputed.codes, name) for name in CODES},
+        **(
+            {}
+            if precomputed.tokens is None
+            else {f"token_{name}": getattr(precomputed.tokens, name) for name in TOKENS}
+        ),
     )
-    (facts / CARD).write_text(json.dumps({**known.card, TERMS_BY: terms_by}, indent=1) + "\n", encoding="utf8")
+    (facts / CARD).write_text(json.dumps({**precomputed.card, TERMS_BY: terms_by}, indent=1) + "\n", encoding="utf8")
     if flat is not None:
         (folder / FLAT).mkdir()
-        flat.rows.drop(MAPPED).rechunk().write_ipc(folder / FLAT / "passages.arrow")
+        flat.rows.drop(MAPPED_COLUMNS).rechunk().write_ipc(folder / FLAT / "passages.arrow")
         flat.units.write_ipc(folder / FLAT / "units.arrow")
         flat.tables.rechunk().write_ipc(folder / FLAT / TABLES)
         _save_matrices(folder / FLAT, unit_vectors=flat.unit_vectors)
@@ -195,7 +211,7 @@ def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex
 
     index = read_index(open_index(store, path), model_hash=model_hash)
     tokens = _read_tokens(_open_folder(store, f"{path}/{FACTS}"))
-    return replace(index, known=replace(index.known, tokens=tokens))
+    return replace(index, precomputed=replace(index.precomputed, tokens=tokens))
 
 
 def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None:
@@ -218,7 +234,7 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
     if card.get(TERMS_BY) != terms_by or any(_digest(files[name] / name) != digest for name, digest in listed.items()):
         return None
     parts = [_read_frame(folder / name) for name, folder in files.items()]
-    return pl.concat(parts, how="horizontal").select(*TERMED, "terms")
+    return pl.concat(parts, how="horizontal").select(*TERM_SOURCE_COLUMNS, "terms")
 
 
 def read_frame(facts: Path, name: str) -> pl.DataFrame:
@@ -289,7 +305,7 @@ def _open_in_memory(facts: Path, flat: Path, card: Mapping[str, Any], *, model_h
         model_hash=model_hash,
         units=partial(_read_frame, flat / "units.arrow"),
         unit_vectors=_map_matrix(flat / "unit_vectors.npy"),
-        known=_read_facts(facts, card, section_means=_map_matrix(facts / "section_means.npy")),
+        precomputed=_read_facts(facts, card, section_means=_map_matrix(facts / "section_means.npy")),
     )
 
 
@@ -307,7 +323,7 @@ def _open_lance(store: Store, path: str, facts: Path, card: Mapping[str, Any], *
         LanceRows(connection.open_table("passages"), *_map_pages(facts / "mapped.arrow")),
         vectors=StoredVectors(facts / "vectors.npy"),
         section_means=StoredVectors(facts / "section_means.npy"),
-        known=_read_facts(facts, card),
+        precomputed=_read_facts(facts, card),
         codes=_read_codes(facts),
         model_hash=model_hash,
         read_units=read_units,
@@ -324,11 +340,11 @@ def _read_lexical(facts: Path, card: Mapping[str, Any]) -> LexicalRetriever:
     return LexicalRetriever(vocabulary, starts, rows, scores, card["height"])
 
 
-def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors | None = None) -> Known:
+def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors | None = None) -> PrecomputedFacts:
     frames = {name: read_frame(facts, name) for name in FRAMES if name not in READ_ALONE}
-    return read_known(
+    return read_precomputed(
         **frames,
-        sides=card["sides"],
+        perspectives=card["sides"],
         document_vectors=_map_matrix(facts / "document_vectors.npy"),
         section_means=section_means,
         lexical=_read_lexical(facts, card),

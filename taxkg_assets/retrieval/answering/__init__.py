@@ -1,1 +1,1 @@
-"""Answers in the documents' own words: statements of passages, the context that each needs, and their selection."""
+"""Answers in the documents' own words: split passages into statements, select some, and add the context they need."""

@@ -1,12 +1,12 @@
-"""Answers with the number of the passage behind each sentence, or abstention.
+"""Answer a question with sentences that cite their passages, or abstain.
 
-Sentences are quoted from the passages, or worded by a model where there is one and its sentences are verified.
+Sentences are quotes from the passages. If a model may write answers, they are its sentences, each verified.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -15,16 +15,16 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer_generation import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.answering.answer_kind import find_kind
-from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
+from taxkg_assets.retrieval.answering.boxes import FormBox, find_described_box, label_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.definitions import find_definitions
 from taxkg_assets.retrieval.answering.destinations import find_destinations
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.notices import find_notices
-from taxkg_assets.retrieval.answering.places import place_units
+from taxkg_assets.retrieval.answering.openings import make_opening, prepend_opening
 from taxkg_assets.retrieval.answering.printed_lines import find_printed_lines
+from taxkg_assets.retrieval.answering.rectangles import add_rectangles
 from taxkg_assets.retrieval.answering.standard_sections import find_form_purposes, find_standard_sections
-from taxkg_assets.retrieval.answering.stated import Opening, open_answer, put_first
 from taxkg_assets.retrieval.answering.table_cells import add_tables
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.query.form_match import score_form
@@ -35,14 +35,14 @@ from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.settings import Settings
 
-_STATED = (
+_OPENING_FINDERS = (
     (guardrail.DESTINATION, find_destinations),
     (guardrail.LINE, find_printed_lines),
     (guardrail.STANDARD_SECTION, find_standard_sections),
     (guardrail.PURPOSE, find_form_purposes),
     (guardrail.DEFINITION, find_definitions),
 )
-"""What opens an answer, by kind, the first that is found."""
+"""Functions that find the opening of an answer, by kind; the first one that finds something is used."""
 
 
 class Answer(BaseModel):
@@ -64,7 +64,7 @@ class Answer(BaseModel):
     level: str = "auto"
     citations: list[Citation] = []
     units: list[Unit] = []
-    """Parts of an answer by rule: statements with their lead-ins and headings, each piece with its place."""
+    """Parts of a rule-based answer: statements with their lead-ins and headings, each piece with its passage."""
     quality: list[Flag] = []
     """Quality flags of the documents that the answer cites."""
     corrections: dict[str, str] = {}
@@ -82,8 +82,8 @@ def ask(
     year: int | None = None,
     document: str | None = None,
     level: str = "auto",
-    is_worded: bool = True,
-    is_placed: bool = False,
+    with_text: bool = True,
+    with_rectangles: bool = False,
 ) -> Answer:
     """Answer a question with quoted passages of the index, or in a model's words, or abstain.
 
@@ -91,13 +91,13 @@ def ask(
         searcher: Opened search.
         question: Words of the user.
         settings: Thresholds of the guardrail, and what a model is used for.
-        k: Largest number of results, besides those that the answer cites; the answer itself is the same for any number.
+        k: Maximum number of results besides those that the answer cites. The answer is the same for any number.
         form: Answer from documents of this form only.
         year: Answer from documents of this year only.
         document: Answer from this document only.
         level: Size of a passage: `auto`, `paragraph`, `section`, `page`, `document` or `table`.
-        is_worded: False to rank and grade passages without composing an answer; `answer` is then None.
-        is_placed: Whether to add the page rectangles of each piece of the units, which needs a read of `sections`.
+        with_text: False to rank and grade passages only; `answer` is then None.
+        with_rectangles: Whether to add page rectangles to each piece of the units, which needs a read of `sections`.
 
     Returns:
         The answer with its results. `confidence` is the estimated probability that the answer contains what is needed.
@@ -110,14 +110,14 @@ def ask(
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     ranking = searcher.rank(question, **filters)
     found = _find(searcher, ranking, k=k, level=level, filters=filters)
-    request = _Request(ranking.question, ranking.corrections, is_worded=is_worded, is_placed=is_placed)
-    answer = _answer(searcher, request, found, settings=settings)
-    kept = [row for row in answer.results if row.rank <= k or _is_cited(row, answer.answer)]
-    return answer.model_copy(update={"results": kept})
+    request = _Request(ranking.question, ranking.corrections, with_text=with_text, with_rectangles=with_rectangles)
+    answer = _compose_answer(searcher, request, found, settings=settings)
+    results = [row for row in answer.results if row.rank <= k or _is_cited(row, answer.answer)]
+    return answer.model_copy(update={"results": results})
 
 
 def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -> tuple[Answer, str, dict[str, float]]:
-    """Answer a question and return the kind and the signals from which its confidence is computed.
+    """Answer a question, and return the kind of the answer and the signals that its confidence is computed from.
 
     Args:
         searcher: Opened search.
@@ -125,7 +125,7 @@ def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -
         settings: Thresholds of the guardrail, and what a model is used for.
 
     Returns:
-        The answer, its kind, and the signals of that kind; no signals without results.
+        The answer, its kind, and the signals of this kind, which are empty without results.
 
     Raises:
         ProposerError: The model cannot be called.
@@ -133,30 +133,30 @@ def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -
     filters: dict[str, Any] = {"form": None, "year": None, "document": None}
     ranking = searcher.rank(question, **filters)
     found = _find(searcher, ranking, k=10, level="auto", filters=filters)
-    answer = _answer(searcher, _Request(ranking.question, ranking.corrections), found, settings=settings)
-    return answer, found.graded[0], dict(found.graded[1])
+    answer = _compose_answer(searcher, _Request(ranking.question, ranking.corrections), found, settings=settings)
+    return answer, found.kind, dict(found.signals)
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A corrected question, and what is wanted besides its passages: words, and their places."""
+    """A corrected question, and whether the answer needs a text and page rectangles."""
 
     question: str
     corrections: Mapping[str, str]
-    is_worded: bool = True
-    is_placed: bool = False
+    with_text: bool = True
+    with_rectangles: bool = False
 
 
-def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: Settings) -> Answer:
-    """Grade what was found, and word the answer unless it is withheld."""
+def _compose_answer(searcher: Searcher, request: _Request, found: _Found, *, settings: Settings) -> Answer:
+    """Grade the passages, and write the text of the answer unless the guardrail abstains."""
     results, model, question = found.results, searcher.proposer, request.question
     relevance, outcome = _grade(found, question, settings=settings, model=model)
-    text, worded, units = None, None, list[Unit]()
-    if request.is_worded and results and outcome != guardrail.ABSTENTION:
-        if model is not None and settings.llm_answers and not (found.changes or found.stated):
-            worded = generate_answer(question, results, proposer=model)
-        units = [] if worded else _quote(searcher, question, found, is_placed=request.is_placed)
-        text = worded.text if worded else "\n".join(unit.quote() for unit in units)
+    text, generated, units = None, None, list[Unit]()
+    if request.with_text and results and outcome != guardrail.ABSTENTION:
+        if model is not None and settings.llm_answers and not (found.change_units or found.opening_units):
+            generated = generate_answer(question, results, proposer=model)
+        units = [] if generated else _quote(searcher, question, found, with_rectangles=request.with_rectangles)
+        text = generated.text if generated else "\n".join(unit.quote() for unit in units)
         cited = [row for row in results if _is_cited(row, text)]
         notices = find_notices(
             searcher,
@@ -174,10 +174,10 @@ def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: S
         abstained=not results or outcome == guardrail.ABSTENTION,
         outcome=outcome if results else guardrail.ABSTENTION,
         results=results,
-        created_by="llm" if worded else "rule",
-        model=worded.model if worded else "",
+        created_by="llm" if generated else "rule",
+        model=generated.model if generated else "",
         level=found.level,
-        citations=list(worded.citations) if worded else [],
+        citations=list(generated.citations) if generated else [],
         units=units,
         quality=find_cited_flags(text, results),
         corrections=dict(request.corrections),
@@ -186,103 +186,117 @@ def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: S
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a question finds, before an answer is written.
+    """Passages of a question and the kind of answer that they support.
 
     Attributes:
         ranking: Ranked candidates.
         results: Assembled passages.
-        graded: Kind of the answer, and the signals that its confidence is read from.
+        kind: Kind of the answer.
+        signals: Signals that the confidence of this kind is computed from.
         level: Size of the passages.
-        wording: Function that quotes the results.
-        box: Box that the question describes.
-        changes: Answer to a question about changes.
-        stated: What opens the answer: statements of the graph, definitions, or a section of instructions.
-        is_alone: Whether the passages have nothing to add to it.
+        quote_results: Function that quotes the results.
+        box: Box that the question describes; None for none.
+        change_units: Answer to a question about changes.
+        opening_units: Opening of the answer: statements of the graph, definitions, or a section of instructions.
+        is_opening_only: Whether the opening is the whole answer, without quotes from the passages.
     """
 
     ranking: Ranking
     results: list[Result]
-    graded: tuple[str, Mapping[str, float]]
+    kind: str
+    signals: Mapping[str, float]
     level: str
-    wording: Callable[..., list[Unit]] = excerpt_answer
-    box: NamedBox | None = None
-    changes: list[Unit] = field(default_factory=list)
-    stated: list[Unit] = field(default_factory=list)
-    is_alone: bool = False
+    quote_results: Callable[..., list[Unit]] = excerpt_answer
+    box: FormBox | None = None
+    change_units: list[Unit] = field(default_factory=list)
+    opening_units: list[Unit] = field(default_factory=list)
+    is_opening_only: bool = False
 
 
 def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: Mapping[str, Any]) -> _Found:
-    """Assemble the passages of a ranked question, and find the kind of answer that they lead to."""
+    """Assemble the passages of a ranked question, and find the kind of answer that they support."""
     document, question = filters["document"], ranking.question
-    box = find_named_box(searcher, question, ranking)
+    box = find_described_box(searcher, question, ranking)
     if box is not None:  # the name of the box finds its text better than the question's description
         ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
-    most = k if level == "document" else max(k, load_answers().passages)
-    results = searcher.assemble(ranking, k=most, level=level)
-    graded = find_kind(searcher, question, ranking, results=results)
-    changed, changes = answer_changes(searcher, question, ranking, document=document) if level == "auto" else ([], [])
-    if changes:
-        return _Found(ranking, changed, (guardrail.CHANGES, {}), level, changes=changes)
-    wanted = find_level(ranking.route.intent) if level == "auto" else level
-    if wanted != level:  # the guardrail is fitted for passages, whatever is returned
-        results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
-    if not results or wanted != "document":
-        if wanted == "auto" and results and box is None and searcher.parts.openings:
-            opening = _open_answer(searcher, question, ranking, results=results, filters=filters)
-            if opening is not None:
-                kind, stated = opening
-                graded = (kind, {}) if stated.is_whole else graded
-                # Where the library lacks the form of a line, the passages are about other forms.
-                is_alone = kind in (guardrail.DESTINATION, guardrail.LINE) and not ranking.route.forms
-                return _Found(ranking, stated.results, graded, wanted, stated=stated.units, is_alone=is_alone)
-        if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
-            results = add_tables(searcher, question, ranking, results=results)
-        return _Found(ranking, results, graded, wanted, box=box)
-    if not wants_summary(ranking.route.intent):
-        return _Found(ranking, results, graded, wanted, wording=list_documents)
-    if document is not None or _is_requested_document(searcher, ranking, results[0]):
-        return _Found(ranking, results, (guardrail.SUMMARY, {}), wanted, wording=quote_summary)
-    return _Found(ranking, results, graded, wanted)
+    passage_count = k if level == "document" else max(k, load_answers().passages)
+    results = searcher.assemble(ranking, k=passage_count, level=level)
+    kind, signals = find_kind(searcher, question, ranking, results=results)
+    if level == "auto":
+        change_results, change_units = answer_changes(searcher, question, ranking, document=document)
+        if change_units:
+            return _Found(ranking, change_results, guardrail.CHANGES, {}, level, change_units=change_units)
+    result_level = find_level(ranking.route.intent) if level == "auto" else level
+    if result_level != level:  # the guardrail is fitted for passages, whatever the level of the results
+        count = k if result_level == "document" else passage_count
+        results = searcher.assemble(ranking, k=count, level=result_level)
+    found = _Found(ranking, results, kind, signals, result_level)
+    if results and result_level == "document":
+        return _find_documents(searcher, found, document=document)
+    if results and result_level == "auto":
+        opened = None if box is not None else _find_opening(searcher, found, filters=filters)
+        if opened is not None:
+            return opened
+        if kind in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
+            found = replace(found, results=add_tables(searcher, question, ranking, results=results))
+    return replace(found, box=box)
 
 
-def _open_answer(
-    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], filters: Mapping[str, Any]
-) -> tuple[str, Opening] | None:
-    """Return what opens the answer to a question, and the kind of answer that it makes."""
-    allowed = find_allowed(searcher, **filters)
-    for kind, find in _STATED:
-        findings = find(searcher, question, ranking, allowed=allowed)
-        if opening := open_answer(searcher, question, ranking, findings, results=results):
-            return kind, opening
+def _find_documents(searcher: Searcher, found: _Found, *, document: str | None) -> _Found:
+    """Choose between a list of documents, the summary of one document, and its passages."""
+    if not wants_summary(found.ranking.route.intent):
+        return replace(found, quote_results=list_documents)
+    if document is not None or _is_requested_document(searcher, found.ranking, found.results[0]):
+        return replace(found, kind=guardrail.SUMMARY, signals={}, quote_results=quote_summary)
+    return found
+
+
+def _find_opening(searcher: Searcher, found: _Found, *, filters: Mapping[str, Any]) -> _Found | None:
+    """Find the opening of an answer by the first function that finds one; None where none does."""
+    if not searcher.parts.openings:
+        return None
+    ranking = found.ranking
+    allowed_documents = list_allowed_documents(searcher, **filters)
+    for kind, find in _OPENING_FINDERS:
+        findings = find(searcher, ranking.question, ranking, allowed_documents=allowed_documents)
+        opening = make_opening(searcher, ranking.question, ranking, findings, results=found.results)
+        if opening is None:
+            continue
+        if opening.covers_question:
+            found = replace(found, kind=kind, signals={})
+        # Where the library lacks the form of a line, the passages are about other forms.
+        is_opening_only = kind in (guardrail.DESTINATION, guardrail.LINE) and not ranking.route.forms
+        return replace(found, results=opening.results, opening_units=opening.units, is_opening_only=is_opening_only)
     return None
 
 
-def find_allowed(searcher: Searcher, *, form: str | None, year: int | None, document: str | None) -> frozenset[str]:
-    """Return the documents that pass the filters of a request.
+def list_allowed_documents(
+    searcher: Searcher, *, form: str | None, year: int | None, document: str | None
+) -> frozenset[str]:
+    """List the documents that pass the filters of a request.
 
     Args:
         searcher: Opened search.
-        form: Documents of this form only.
-        year: Documents of this year only.
-        document: This document only.
+        form: Form of the documents; None for all.
+        year: Year of the documents; None for all.
+        document: Id of the only document; None for all.
 
     Returns:
         Ids of documents.
     """
     pattern = form_pattern(form) if form else None
     return frozenset(
-        own["document_id"]
-        for own in searcher.facts.documents
-        if document in (None, own["document_id"])
-        and (year is None or year in own["years"])
-        and (pattern is None or pattern.search(own["document_form"]))
+        row["document_id"]
+        for row in searcher.facts.documents
+        if document in (None, row["document_id"])
+        and (year is None or year in row["years"])
+        and (pattern is None or pattern.search(row["document_form"]))
     )
 
 
 def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
-    """Return the relevance, blended with a model's grade where that is on, and the guardrail's decision."""
-    kind, signals = found.graded
-    relevance = guardrail.score_kind(kind, signals) if found.results else 0.0
+    """Return the relevance, blended with a model's grade if grading by a model is on, and the guardrail's decision."""
+    relevance = guardrail.score_kind(found.kind, found.signals) if found.results else 0.0
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = blend_relevance(relevance, question, found.results, proposer=model)
     outcome = guardrail.find_outcome(
@@ -294,17 +308,17 @@ def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer 
     return relevance, outcome
 
 
-def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
+def _quote(searcher: Searcher, question: str, found: _Found, *, with_rectangles: bool) -> list[Unit]:
     """Return the units of an answer in the documents' own words."""
-    if found.is_alone:
-        units = found.stated
+    if found.is_opening_only:
+        units = found.opening_units
     else:
-        units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)
-        units = put_first(found.stated, units, results=found.results)
+        units = found.change_units or found.quote_results(searcher, question, found.ranking, results=found.results)
+        units = prepend_opening(found.opening_units, units, results=found.results)
     if found.box is not None:
-        units = name_box(units, found.box, found.results)
-    if is_placed and searcher.read_sections is not None:
-        units = place_units(units, searcher.read_sections)
+        units = label_box(units, found.box, found.results)
+    if with_rectangles and searcher.read_sections is not None:
+        units = add_rectangles(units, searcher.read_sections)
     return units
 
 
@@ -313,10 +327,10 @@ def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
 
     Args:
         text: Answer with citations; None for none.
-        results: Passages that it may cite.
+        results: Passages that the answer may cite.
 
     Returns:
-        Flags, each once.
+        Distinct flags.
     """
     return list(dict.fromkeys(flag for row in results if _is_cited(row, text) for flag in row.quality))
 
@@ -326,7 +340,7 @@ def _is_cited(result: Result, text: str | None) -> bool:
 
 
 def _is_requested_document(searcher: Searcher, ranking: Ranking, result: Result) -> bool:
-    """Return whether a document is of the form that a question names, and of the year if it names one."""
-    years = next(row["years"] for row in searcher.facts.documents if row["document_id"] == result.document)
-    wanted = ranking.route.years
-    return score_form(result.form, ranking.route) == 1.0 and (not wanted or not years.isdisjoint(wanted))
+    """Return whether a document is about the form that a question names, and of its years if the question names any."""
+    document_years = next(row["years"] for row in searcher.facts.documents if row["document_id"] == result.document)
+    years = ranking.route.years
+    return score_form(result.form, ranking.route) == 1.0 and (not years or not document_years.isdisjoint(years))

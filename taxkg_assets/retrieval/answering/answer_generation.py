@@ -1,7 +1,7 @@
-"""Answer generation and relevance grading by a model.
+"""Answer generation and relevance grading by a language model.
 
-The output is not trusted: a sentence is kept if its own quotes are verified, and a rule's proposal is never taken for a
-model's. Everything else that a model returns is ignored.
+Of the model's output only sentences whose quotes are verified are kept. A proposer may also work by rule; its proposals
+are ignored here.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from taxkg_assets.prompts.contract import Block, Claim, Proposer
+from taxkg_assets.prompts.contract import Block, Proposer
 from taxkg_assets.prompts.tasks import ANSWERS, RELEVANCE_GRADING, QuestionItem
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.rules.models.llm import load_llm
 
 _HEADING, _PASSAGE = "heading", "passage"
 _CITATION = re.compile(r"\s*\[\d+\]")
-"""Citation marks are set by the program; those in a model's words are removed."""
+"""A citation mark in a model's sentence; it is removed, as the program sets the marks."""
 
 
 class Citation(BaseModel):
-    """Evidence for a sentence of an answer: a quote of a passage, or of the headings above it.
+    """Evidence for a sentence of an answer: a quote from a passage, or from the headings above the passage.
 
     Attributes:
-        sentence_ix: Line of the answer, notices aside.
-        rank: Number of the passage.
-        quote: Verbatim words.
+        sentence_ix: Index of the sentence in the answer, without notices.
+        rank: Rank of the passage.
+        quote: Quoted text.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,7 +39,7 @@ class Citation(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedAnswer:
-    """An answer in a model's words, each sentence with the numbers of its passages."""
+    """An answer that a model wrote: one sentence per line, each with the ranks of its passages in brackets."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -47,7 +47,7 @@ class GeneratedAnswer:
 
 
 def generate_answer(question: str, results: Sequence[Result], *, proposer: Proposer) -> GeneratedAnswer | None:
-    """Generate an answer from passages with a language model, keeping only the sentences that its quotes support.
+    """Generate an answer from passages with a language model, keeping only sentences whose quotes are verified.
 
     Args:
         question: Words of the user.
@@ -55,29 +55,31 @@ def generate_answer(question: str, results: Sequence[Result], *, proposer: Propo
         proposer: The model.
 
     Returns:
-        The answer; None where the model gives none, or no sentence of it is verified.
+        The answer; None where the model gives none, or none of its sentences is verified.
 
     Raises:
         ProposerError: The model cannot be called.
     """
-    (judged,) = proposer.propose(ANSWERS, [_make_item(question, results)])
-    if judged.created_by != "llm" or judged.proposal is None or not judged.proposal.sentences:
+    (outcome,) = proposer.propose(ANSWERS, [_make_item(question, results)])
+    if outcome.created_by != "llm" or outcome.proposal is None:
         return None
-    sentences = [(_tidy(claim.text), claim) for claim in judged.proposal.sentences]
     lines: list[str] = []
     citations: list[Citation] = []
-    for text, claim in ((text, claim) for text, claim in sentences if text):
-        ranks = _ranks(claim)
+    for claim in outcome.proposal.sentences:
+        text = _clean_sentence(claim.text)
+        if not text:
+            continue
         citations += [
-            Citation(sentence_ix=len(lines), rank=_rank(evidence.pointer), quote=evidence.quote)
+            Citation(sentence_ix=len(lines), rank=_read_rank(evidence.pointer), quote=evidence.quote)
             for evidence in claim.evidence
         ]
+        ranks = sorted({_read_rank(evidence.pointer) for evidence in claim.evidence})
         lines.append(f"{text} {''.join(f'[{rank}]' for rank in ranks)}")
-    return GeneratedAnswer("\n".join(lines), tuple(citations), judged.model) if lines else None
+    return GeneratedAnswer("\n".join(lines), tuple(citations), outcome.model) if lines else None
 
 
 def blend_relevance(relevance: float, question: str, results: Sequence[Result], *, proposer: Proposer) -> float:
-    """Combine the guardrail's relevance of an answer with the grade that a language model gives it.
+    """Combine the guardrail's relevance of an answer with the grade of a language model.
 
     Args:
         relevance: Grade of the guardrail, 0 to 10.
@@ -86,40 +88,37 @@ def blend_relevance(relevance: float, question: str, results: Sequence[Result], 
         proposer: The model.
 
     Returns:
-        Relevance from 0 to 10; the guardrail's alone where no model gives a grade.
+        Relevance from 0 to 10: the weighted mean of both, or the guardrail's where no model gives a grade.
 
     Raises:
         ProposerError: The model cannot be called.
     """
     if not results:
         return relevance
-    (judged,) = proposer.propose(RELEVANCE_GRADING, [_make_item(question, results)])
-    if judged.created_by != "llm" or judged.proposal is None:
+    (outcome,) = proposer.propose(RELEVANCE_GRADING, [_make_item(question, results)])
+    if outcome.created_by != "llm" or outcome.proposal is None:
         return relevance
-    share: float = load_llm().reading.opinion_share
-    return (1 - share) * relevance + share * judged.proposal.grade
+    model_share: float = load_llm().reading.opinion_share
+    return (1 - model_share) * relevance + model_share * outcome.proposal.grade
 
 
 def _make_item(question: str, results: Sequence[Result]) -> QuestionItem:
-    """Return the question with the first passages, each below its headings."""
-    shown = results[: load_llm().reading.passages]
+    """Return the question with the first passages as blocks, each after the block of its headings."""
+    read_results = results[: load_llm().reading.passages]
     blocks = [
         Block(element_id=f"{name}-{result.rank}", text=text, role=name)
-        for result in shown
+        for result in read_results
         for name, text in ((_HEADING, result.heading_path), (_PASSAGE, result.text))
         if text
     ]
     return QuestionItem(item_id="question", question=question, blocks=tuple(blocks))
 
 
-def _rank(pointer: str) -> int:
+def _read_rank(pointer: str) -> int:
+    """Return the rank of the passage that a pointer to its text names: 3 for "passage-3:0-40"."""
     return int(pointer.rpartition(":")[0].rpartition("-")[2])
 
 
-def _ranks(claim: Claim) -> list[int]:
-    return sorted({_rank(evidence.pointer) for evidence in claim.evidence})
-
-
-def _tidy(text: str) -> str:
-    """Return a sentence on one line, without citation marks of its own."""
+def _clean_sentence(text: str) -> str:
+    """Return a sentence on one line, without the model's own citation marks."""
     return " ".join(_CITATION.sub("", text).split())

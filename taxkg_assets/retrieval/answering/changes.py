@@ -1,4 +1,4 @@
-"""Changes between two editions, from `revisions`: the older words, then the newer, each with its place."""
+"""Answer questions about changes between two editions from `revisions`: quote the older text, then the newer one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
 Row = RevisionRecord
-_PLACE = re.compile(r":\d+-\d+$")
+_CHARACTER_RANGE = re.compile(r":\d+-\d+$")
 
 
 def asks_for_changes(question: str, route: Route) -> bool:
@@ -27,7 +27,7 @@ def asks_for_changes(question: str, route: Route) -> bool:
 
     Args:
         question: Words of the user.
-        route: Its route.
+        route: Route of the question.
     """
     return bool(route.forms) and load_answers().changes.matches(question)
 
@@ -38,84 +38,103 @@ def answer_changes(
     """Answer a question about the changes of a form with the passages that contain them.
 
     Args:
-        searcher: Opened search, with the changes of the home.
+        searcher: Opened search; `open_changes` reads the changes of the home.
         question: Words of the user.
         ranking: Ranking of the question.
-        document: Changes from or to this document only.
+        document: Id of the document that changes must be from or to; None for all.
 
     Returns:
         Passages that contain the changes, and units that quote them; both empty where no change is known.
     """
     if searcher.open_changes is None or not asks_for_changes(question, ranking.route):
         return [], []
-    frame = _frame_words(question, ranking.route)
-    wanted = {term: weight for term, weight in ranking.query_term_idf.items() if term not in frame}
-    rows = find_changes(searcher.open_changes(), ranking.route, wanted=wanted, document=document)
-    shown = rows[: load_answers().most_changes]
-    places = [_find_rows(searcher, row) for row in shown]
-    ordered = list(dict.fromkeys(found for pair in places for found in reversed(pair) if found is not None))
-    if not ordered:
+    request_terms = _list_request_terms(question, ranking.route)
+    topic_terms = {term: weight for term, weight in ranking.query_term_idf.items() if term not in request_terms}
+    changes = find_changes(searcher.open_changes(), ranking.route, topic_terms=topic_terms, document=document)
+    shown = changes[: load_answers().most_changes]
+    row_pairs = [_find_rows(searcher, change) for change in shown]
+    rows = list(dict.fromkeys(row for pair in row_pairs for row in reversed(pair) if row is not None))
+    if not rows:
         return [], []
-    results = searcher.show_rows(ranking, ordered)
-    rank_of = {searcher.passages.row_of_chunk[result.chunk_id]: result.rank for result in results}
-    units = [unit for row, pair in zip(shown, places, strict=True) for unit in _quote_change(row, pair, rank_of)]
+    results = searcher.show_rows(ranking, rows)
+    rank_by_row = {searcher.passages.row_of_chunk[result.chunk_id]: result.rank for result in results}
+    units: list[Unit] = []
+    for change, pair in zip(shown, row_pairs, strict=True):
+        units += _quote_change(change, pair, rank_by_row)
     if units:
-        notes = [Piece(role="note", text=text) for text in _find_notes(rows, len(shown), years=ranking.route.years)]
-        units += [Unit(rank=units[-1].rank, label="", pieces=[note]) for note in notes]
+        notes = _write_notes(changes, len(shown), years=ranking.route.years)
+        rank = units[-1].rank
+        units += [Unit(rank=rank, label="", pieces=[Piece(role="note", text=note)]) for note in notes]
     return results, units
 
 
-def _find_notes(rows: Sequence[Row], shown: int, *, years: Sequence[int]) -> Iterator[str]:
-    """Yield what the changes do not show: years without a revision, and how many changes are not shown."""
-    compared = {int(row[name][:4]) for row in rows[:shown] for name in ("from_revision", "to_revision")}
-    if missing := [str(year) for year in years if year not in compared]:
-        yield f"(no revision of {' or '.join(missing)} to compare: these are the changes between the nearest ones)"
-    if len(rows) > shown:
-        yield f"({len(rows) - shown} more changes: `taxkg diff` lists all)"
+def _write_notes(changes: Sequence[Row], shown_count: int, *, years: Sequence[int]) -> Iterator[str]:
+    """Yield notes about years without a revision, and about changes that are not shown."""
+    shown = changes[:shown_count]
+    compared_years = {int(change[name][:4]) for change in shown for name in ("from_revision", "to_revision")}
+    if missing_years := [str(year) for year in years if year not in compared_years]:
+        names = " or ".join(missing_years)
+        yield f"(no revision of {names} to compare: these are the changes between the nearest ones)"
+    if len(changes) > shown_count:
+        yield f"({len(changes) - shown_count} more changes: `taxkg diff` lists all)"
 
 
 def find_changes(
-    revisions: pl.DataFrame, route: Route, *, wanted: Mapping[str, float], document: str | None = None
+    revisions: pl.DataFrame, route: Route, *, topic_terms: Mapping[str, float], document: str | None = None
 ) -> list[Row]:
     """Find the changes of a form that require action, between the years in the question or the two newest revisions.
 
     Args:
         revisions: Table `revisions`.
         route: Route of the question.
-        wanted: Inverse document frequency of the question's other terms.
-        document: Changes from or to this document only.
+        topic_terms: Inverse document frequency of the question's terms, without those that request changes.
+        document: Id of the document that changes must be from or to; None for all.
 
     Returns:
         Rows of `revisions`, the most relevant first.
     """
+    changes = _select_changes(revisions, route, document=document)
+    if route.keys:
+        changes = [
+            row for row in changes if covers_key(row["key"], route.keys) or covers_key(row["previous_key"], route.keys)
+        ]
+    scored = [(score_overlap(dict(topic_terms), _find_terms(row)), row) for row in changes if not _is_boilerplate(row)]
+    best_score = max((score for score, _ in scored), default=0.0)
+    min_score = load_answers().change_share * best_score
+    relevant = [(score, row) for score, row in scored if score >= min_score]
+    weighty_natures = load_answers().weighty_changes
+    relevant.sort(
+        key=lambda pair: (
+            -pair[0],
+            not pair[1]["key"],
+            pair[1]["nature"] not in weighty_natures,
+            pair[1]["change_ix"],
+        )
+    )
+    return [row for _, row in relevant]
+
+
+def _select_changes(revisions: pl.DataFrame, route: Route, *, document: str | None) -> list[Row]:
+    """Return the changes of a question's forms that require action, for its years or the newest revisions."""
     forms = set(route.forms)
-    known = [row for row in revisions.select("form").unique().to_series() if forms & set(split_forms(row))]
+    matching_forms = [form for form in revisions.select("form").unique().to_series() if forms & set(split_forms(form))]
     rows = revisions.filter(
-        pl.col("form").is_in(known) & ~pl.col("is_routine") & ~pl.col("kind").str.contains("^(?:row|section) ")
+        pl.col("form").is_in(matching_forms) & ~pl.col("is_routine") & ~pl.col("kind").str.contains("^(?:row|section) ")
     )
     if document is not None:
         rows = rows.filter(pl.col("to_document_id").eq(document) | pl.col("from_document_id").eq(document))
-    every = list(iter_records(rows, RevisionRecord))
-    found = [row for row in every if _is_of_years(row, route)] or [row for row in every if _spans_years(row, route)]
-    if not route.years:
-        newest = {row["irs_name"]: "" for row in found}
-        for row in found:
-            newest[row["irs_name"]] = max(newest[row["irs_name"]], row["to_revision"])
-        found = [row for row in found if row["to_revision"] == newest[row["irs_name"]]]
-    if route.keys:
-        found = [row for row in found if any(covers_key(row[name], route.keys) for name in ("key", "previous_key"))]
-    scored = [(score_overlap(dict(wanted), _terms_of(row)), row) for row in found if not _is_printed_everywhere(row)]
-    best = max((score for score, _ in scored), default=0.0)
-    kept = [(score, row) for score, row in scored if not best or score >= load_answers().change_share * best]
-    weighty = load_answers().weighty_changes
-    kept.sort(key=lambda pair: (-pair[0], not pair[1]["key"], pair[1]["nature"] not in weighty, pair[1]["change_ix"]))
-    return [row for _, row in kept]
+    changes = list(iter_records(rows, RevisionRecord))
+    if route.years:
+        within_years = [row for row in changes if _is_of_years(row, route)]
+        return within_years or [row for row in changes if _spans_years(row, route)]
+    newest_revision: dict[str, str] = {}
+    for row in changes:
+        newest_revision[row["irs_name"]] = max(newest_revision.get(row["irs_name"], ""), row["to_revision"])
+    return [row for row in changes if row["to_revision"] == newest_revision[row["irs_name"]]]
 
 
 def _is_of_years(row: Row, route: Route) -> bool:
-    """Return whether a change is between the years in the question; for one year, a change that its edition made."""
-    if not route.years:
-        return True
+    """Return whether a change is between the years in the question, or made by the edition of its only year."""
     older, newer = int(row["from_revision"][:4]), int(row["to_revision"][:4])
     if len(route.years) == 1:
         return newer == route.years[0]
@@ -129,52 +148,57 @@ def _spans_years(row: Row, route: Route) -> bool:
     return int(row["from_revision"][:4]) < newest and int(row["to_revision"][:4]) > oldest
 
 
-def _frame_words(question: str, route: Route) -> frozenset[str]:
-    """Return the terms that only request changes, or name the form and the years."""
-    found = [match.group() for rule in load_answers().changes for match in rule.pattern.finditer(question)]
-    named = [*route.forms, *(str(year) for year in route.years), "forms boxes lines instructions publication revision"]
-    return frozenset(find_terms(" ".join([*found, *named])))
+def _list_request_terms(question: str, route: Route) -> frozenset[str]:
+    """Return the terms of a question that ask for changes, or name the form and the years."""
+    requests = [match.group() for rule in load_answers().changes for match in rule.pattern.finditer(question)]
+    names = [*route.forms, *(str(year) for year in route.years), "forms boxes lines instructions publication revision"]
+    return frozenset(find_terms(" ".join([*requests, *names])))
 
 
-def _terms_of(row: Row) -> frozenset[str]:
+def _find_terms(row: Row) -> frozenset[str]:
     return frozenset(find_terms(f"{row['heading_path']} {row['before']} {row['after']}"))
 
 
-def _is_printed_everywhere(row: Row) -> bool:
+def _is_boilerplate(row: Row) -> bool:
     headings = row["heading_path"].split(" > ")
     return any(load_answers().unasked.matches(heading) for heading in headings)
 
 
 def _find_rows(searcher: Searcher, row: Row) -> tuple[int | None, int | None]:
-    """Return the rows of the index that contain the older and the newer words."""
+    """Return the rows of the index that contain the older and the newer text; None for a text that is not there."""
     sides = row["evidence"].split("→")
-    nodes = [_PLACE.sub("", side.split(";")[0].strip()) for side in sides]
+    nodes = [_CHARACTER_RANGE.sub("", side.split(";")[0].strip()) for side in sides]
     older, newer = (searcher.find_row(node) if node else None for node in (nodes[0], nodes[-1]))
     return (older, newer) if len(sides) == 2 else (None, newer)
 
 
-def _quote_change(row: Row, places: tuple[int | None, int | None], rank_of: Mapping[int, int]) -> Iterator[Unit]:
-    """Yield the older words, then the newer ones, each under its edition."""
-    heading = row["heading_path"].rpartition(" > ")[2] or row["key"].replace("_", " ").capitalize() or row["form"]
-    older = [(own["before_start"], own["before_end"]) for own in row["words"] or ()]
-    newer = [(own["after_start"], own["after_end"]) for own in row["words"] or ()]
-    sides = (
-        (row["before"], older, row["from_revision"], places[0]),
-        (row["after"], newer, row["to_revision"], places[1]),
+def _quote_change(change: Row, rows: tuple[int | None, int | None], rank_by_row: Mapping[int, int]) -> Iterator[Unit]:
+    """Yield the older text, then the newer one, each labeled with its edition."""
+    key_name = change["key"].replace("_", " ").capitalize()
+    heading = change["heading_path"].rpartition(" > ")[2] or key_name or change["form"]
+    older_spans = [(words["before_start"], words["before_end"]) for words in change["words"] or ()]
+    newer_spans = [(words["after_start"], words["after_end"]) for words in change["words"] or ()]
+    editions = (
+        (change["before"], older_spans, change["from_revision"], rows[0]),
+        (change["after"], newer_spans, change["to_revision"], rows[1]),
     )
-    for whole, spans, revision, place in sides:
-        text = _quote_changed(whole, spans)
-        rank = rank_of.get(place) if place is not None else None
+    for whole_text, spans, revision, row in editions:
+        text = _quote_changed_sentences(whole_text, spans)
+        rank = rank_by_row.get(row) if row is not None else None
         if text and rank is not None:
-            label = f"{heading.rstrip('. ')} ({row['form']} {revision}; {row['kind']})"
+            label = f"{heading.rstrip('. ')} ({change['form']} {revision}; {change['kind']})"
             pieces = [Piece(role="label", text=label), Piece(role="sentence", text=text)]
             yield Unit(rank=rank, label=label, pieces=pieces)
 
 
-def _quote_changed(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the sentences of one side that contain changed words; all of a short text."""
+def _quote_changed_sentences(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the sentences that contain the changed words (`spans`), or all of a short text."""
     if len(text.split()) <= load_answers().whole_change_words:
         return " ".join(text.split())
     sentences = find_sentences(text)
-    kept = [(a, b) for a, b in sentences if any(a <= high and low <= b for low, high in spans)] or sentences[:1]
-    return " ".join(" ".join(text[a:b].split()) for a, b in kept)
+    changed = [
+        (start, end)
+        for start, end in sentences
+        if any(start <= span_end and span_start <= end for span_start, span_end in spans)
+    ]
+    return " ".join(" ".join(text[start:end].split()) for start, end in changed or sentences[:1])

@@ -1,4 +1,4 @@
-"""All codes of a box whose codes are explained under headings of their own: a few of them would look like all."""
+"""List all codes of a box where each code has a heading of its own, as a quote of some codes would look complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DASH = re.compile("[—–]")
 
 
 def list_codes(question: str, results: Sequence[Result], *, route: Route, facts: PassageFacts) -> list[Unit]:
-    """List the codes of the box that a question requests.
+    """List the codes of the box that a question asks about.
 
     Args:
         question: Words of the user.
@@ -27,31 +27,31 @@ def list_codes(question: str, results: Sequence[Result], *, route: Route, facts:
         facts: Columns of passages.
 
     Returns:
-        One unit with the codes in the order of the booklet; none where it lists none.
+        One unit with the codes in the order of the booklet; empty where the box has no such list.
     """
     boxes = [key for key in route.keys if find_kind(key) == "box"]
     if len(boxes) != 1 or not load_answers().code_questions.matches(question):
         return []
     limits = load_answers().codes
     for result in results:
-        path = _find_box_path(result, boxes[0])
-        if path is None:
+        box_path = _find_box_path(result, boxes[0])
+        if box_path is None:
             continue
-        rows = list(_walk(facts.row_of_chunk[result.chunk_id], path, facts=facts, most=limits.rows))
+        rows = list(_list_rows_under(facts.row_of_chunk[result.chunk_id], box_path, facts=facts, most=limits.rows))
         headings = {facts.columns["heading_path"][row].rpartition(" > ")[2] for row in rows}
         if sum(find_mark(heading) == _CODE for heading in headings) < limits.least:
             continue
-        codes: dict[str, Piece] = {}
+        piece_by_code: dict[str, Piece] = {}
         for piece in (piece for row in rows for piece in _read_codes(row, facts)):
-            codes.setdefault(_DASH.split(piece.text)[0].strip(), piece)
-        label, note = path.rpartition(" > ")[2], load_answers().codes.note
-        pieces = [Piece(role="label", text=label), *codes.values(), Piece(role="note", text=note)]
+            piece_by_code.setdefault(_DASH.split(piece.text)[0].strip(), piece)
+        label, note_text = box_path.rpartition(" > ")[2], load_answers().codes.note
+        pieces = [Piece(role="label", text=label), *piece_by_code.values(), Piece(role="note", text=note_text)]
         return [Unit(rank=result.rank, label=label, pieces=pieces)]
     return []
 
 
 def _read_codes(row: int, facts: PassageFacts) -> Iterator[Piece]:
-    """Yield the codes that a row explains: the heading of each, or the first sentence after it."""
+    """Yield the codes that a row explains: the heading of a code, or the first sentence of its line."""
     heading, text = facts.columns["heading_path"][row].rpartition(" > ")[2], facts.columns["text"][row]
     for match in (match for rule in load_answers().codes_within for match in rule.pattern.finditer(text)):
         line = text[match.start() :].splitlines()[0]
@@ -61,18 +61,18 @@ def _read_codes(row: int, facts: PassageFacts) -> Iterator[Piece]:
 
 
 def _find_box_path(result: Result, key: str) -> str | None:
-    """Return the heading path down to the box that contains a passage."""
-    parts = result.heading_path.split(" > ")
-    for number in range(len(parts) - 1, -1, -1):
-        if parts[number].casefold().startswith(key.replace("_", " ")):
-            return " > ".join(parts[: number + 1])
+    """Return the heading path of the box that contains a passage; None where the passage is of no such box."""
+    headings = result.heading_path.split(" > ")
+    for ix in range(len(headings) - 1, -1, -1):
+        if headings[ix].casefold().startswith(key.replace("_", " ")):
+            return " > ".join(headings[: ix + 1])
     return result.heading_path if covers_key(result.anchor_key, (key,)) else None
 
 
-def _walk(row: int, path: str, *, facts: PassageFacts, most: int) -> Iterator[int]:
-    """Yield the rows around one under the same headings, in reading order."""
-    near = range(max(0, row - most), min(len(facts.document_number), row + most + 1))
-    facts.prefetch(list(near), ("heading_path", "chunk_id", "text"))
+def _list_rows_under(row: int, path: str, *, facts: PassageFacts, most: int) -> Iterator[int]:
+    """Yield the rows around a row that are below the same heading path, at most `most` before and after it."""
+    near_rows = range(max(0, row - most), min(len(facts.document_number), row + most + 1))
+    facts.prefetch(list(near_rows), ("heading_path", "chunk_id", "text"))
     paths = facts.columns["heading_path"]
 
     def is_under(other: int) -> bool:
@@ -80,9 +80,9 @@ def _walk(row: int, path: str, *, facts: PassageFacts, most: int) -> Iterator[in
             paths[other] == path or paths[other].startswith(f"{path} > ")
         )
 
-    first = row
-    while first - 1 in near and is_under(first - 1):
-        first -= 1
-    while first in near and is_under(first):
-        yield first
-        first += 1
+    under_row = row
+    while under_row - 1 in near_rows and is_under(under_row - 1):
+        under_row -= 1
+    while under_row in near_rows and is_under(under_row):
+        yield under_row
+        under_row += 1

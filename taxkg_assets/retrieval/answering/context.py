@@ -1,4 +1,4 @@
-"""The context that a sentence needs: the lead-in of its list, the sentences it refers back to, and its exceptions."""
+"""Find the context that a sentence needs: the introduction of its list, sentences it refers back to, its exceptions."""
 
 from __future__ import annotations
 
@@ -6,307 +6,326 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import inf
 
-from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, states_something
+from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, is_row_or_note
 from taxkg_assets.retrieval.index.lines import Line
 from taxkg_assets.retrieval.index.passage_context import PassageContext
 from taxkg_assets.rules.models.answers import load_answers
 
-Spot = tuple[int, int]
-"""A line of a context and a sentence of it."""
+SentenceRef = tuple[int, int]
+"""A sentence of a context: index of its line, and index of the sentence in the line."""
 
 
-def lead_in(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Find the sentences that introduce the list containing an item.
+def find_intros(context: PassageContext, ref: SentenceRef) -> set[SentenceRef]:
+    """Find the sentences that introduce the lists around an item.
+
+    Args:
+        context: Lines of adjacent rows of the index.
+        ref: The item, or a sentence of it.
+
+    Returns:
+        For each list around the item the sentence that introduces the list, and the sentences that this refers back to.
+    """
+    intros = _find_intros_only(context, ref)
+    intros |= {earlier for intro in intros for earlier in look_back(context, intro, depth=1)}
+    if ref[1] > 0 and context.lines[ref[0]].is_item:
+        intros.add((ref[0], 0))  # the first sentence of a long item names its subject
+    return intros
+
+
+def look_back(context: PassageContext, ref: SentenceRef, *, depth: int) -> set[SentenceRef]:
+    """Find the earlier sentences that a sentence depends on: one that begins with "However, …" or "In that case, …".
 
     Args:
         context: Lines of adjacent rows.
-        spot: The sentence.
+        ref: The sentence.
+        depth: Maximum number of steps back.
 
     Returns:
-        The sentence that opens each list around it, and the sentences that those refer back to.
+        Earlier sentences, with the introductions and items of their lists.
     """
-    found = _lead_in_only(context, spot)
-    found |= {other for own in found for other in look_back(context, own, depth=1)}
-    if spot[1] > 0 and context.lines[spot[0]].is_item:
-        found.add((spot[0], 0))  # the first sentence of a long item names its subject
-    return found
-
-
-def look_back(context: PassageContext, spot: Spot, *, depth: int) -> set[Spot]:
-    """Find the earlier sentences that a sentence depends on, as "However, …" or "In that case, …" do.
-
-    Args:
-        context: Lines of adjacent rows.
-        spot: The sentence.
-        depth: Largest number of steps back.
-
-    Returns:
-        Earlier sentences with their lead-ins and lists.
-    """
-    found: set[Spot] = set()
-    while depth > 0 and leans_back(context, spot):
-        before = _spot_before(context, spot)
-        if before is None:
+    earlier: set[SentenceRef] = set()
+    while depth > 0 and depends_on_previous(context, ref):
+        previous = _find_previous(context, ref)
+        if previous is None:
             break
-        found |= {before, *_lead_in_only(context, before)}
-        found |= fill_list(context, before)
-        spot, depth = before, depth - 1
-    return found
+        earlier |= {previous, *_find_intros_only(context, previous)}
+        earlier |= fill_list(context, previous)
+        ref, depth = previous, depth - 1
+    return earlier
 
 
-def _lead_in_only(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Return the last sentence of each lead-in line, and the one before it if the last only points to another place."""
-    found: set[Spot] = set()
-    for place in context.lines[spot[0]].leads:
-        line, last = context.lines[place], len(context.lines[place].sentences) - 1
-        found.add((place, last))
-        if last > 0 and load_answers().pointers.matches(line.read_sentence(last)):
-            found.add((place, last - 1))
-    return found
+def _find_intros_only(context: PassageContext, ref: SentenceRef) -> set[SentenceRef]:
+    """Return the last sentence of each introducing line, and the one before it if the last only refers elsewhere."""
+    intros: set[SentenceRef] = set()
+    for line_ix in context.lines[ref[0]].intro_ixs:
+        line, last_ix = context.lines[line_ix], len(context.lines[line_ix].sentences) - 1
+        intros.add((line_ix, last_ix))
+        if last_ix > 0 and load_answers().pointers.matches(line.read_sentence(last_ix)):
+            intros.add((line_ix, last_ix - 1))
+    return intros
 
 
-def leans_back(context: PassageContext, spot: Spot) -> bool:
-    """Return whether a sentence needs the one before it: it refers to it, continues it, or is introduced by it.
+def depends_on_previous(context: PassageContext, ref: SentenceRef) -> bool:
+    """Return whether a sentence cannot be understood without the sentence before it.
 
     Args:
         context: Lines of adjacent rows.
-        spot: The sentence.
+        ref: The sentence.
     """
-    if _is_rest(context, spot) or _is_announced(context, spot):
+    if _is_rest(context, ref) or _is_introduced(context, ref):
         return True
-    text = context.lines[spot[0]].read_sentence(spot[1])
+    text = context.lines[ref[0]].read_sentence(ref[1])
     return load_answers().leaning.matches(text)
 
 
-def _is_rest(context: PassageContext, spot: Spot) -> bool:
-    """Return whether a line begins with the rest of a sentence that another passage, column or page begins."""
-    line = context.lines[spot[0]]
-    return spot[1] == 0 and not line.is_item and not line.is_table and line.text[:1].islower()
+def _is_rest(context: PassageContext, ref: SentenceRef) -> bool:
+    """Return whether a sentence is the rest of one that begins in another passage, column or page."""
+    line = context.lines[ref[0]]
+    return ref[1] == 0 and not line.is_item and not line.is_table and line.text[:1].islower()
 
 
-def _is_announced(context: PassageContext, spot: Spot) -> bool:
-    """Return whether the sentence before ends in a colon: a rate without it may be that of other years or payers."""
-    before = _spot_before(context, spot)
-    return before is not None and context.lines[before[0]].read_sentence(before[1]).rstrip().endswith(":")
+def _is_introduced(context: PassageContext, ref: SentenceRef) -> bool:
+    """Return whether the previous sentence ends in a colon, as it may say to which years or payers a rate applies."""
+    previous = _find_previous(context, ref)
+    return previous is not None and context.lines[previous[0]].read_sentence(previous[1]).rstrip().endswith(":")
 
 
-def _spot_before(context: PassageContext, spot: Spot) -> Spot | None:
-    """Return the sentence before one, in its line or at the end of the line above, under the same heading."""
-    place, sentence = spot
-    if sentence > 0:
-        return place, sentence - 1
-    if place == 0:
+def _find_previous(context: PassageContext, ref: SentenceRef) -> SentenceRef | None:
+    """Return the previous sentence under the same heading, in the same line or at the end of the line above."""
+    line_ix, sentence_ix = ref
+    if sentence_ix > 0:
+        return line_ix, sentence_ix - 1
+    if line_ix == 0:
         return None
-    above, own = context.lines[place - 1], context.lines[place]
-    if above.is_heading or above.is_table or not _share_heading(context, above, own):
+    above, line = context.lines[line_ix - 1], context.lines[line_ix]
+    if above.is_heading or above.is_table or not _share_heading(context, above, line):
         return None
-    return above.place, len(above.sentences) - 1
+    return above.line_ix, len(above.sentences) - 1
 
 
-def find_exception(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Find the exception that follows a rule ("However, …", "Unless …"), also after an example.
+def find_exception(context: PassageContext, ref: SentenceRef) -> set[SentenceRef]:
+    """Find the exception that follows a rule ("However, …", "Unless …"), directly or after one example.
 
     Args:
         context: Lines of adjacent rows.
-        spot: The sentence.
+        ref: The sentence.
 
     Returns:
-        The exception with the example before it, if any; empty without an exception.
+        The exception, and the example before it if there is one; empty without an exception.
     """
-    after = _find_next(context, spot)
-    if after is None:
+    next_ref = _find_next(context, ref)
+    if next_ref is None:
         return set()
-    if _limits(context, after):
-        return {after}
-    if not load_answers().illustrations.matches(context.lines[after[0]].read_sentence(after[1])):
+    if _is_short_exception(context, next_ref):
+        return {next_ref}
+    if not load_answers().illustrations.matches(context.lines[next_ref[0]].read_sentence(next_ref[1])):
         return set()
-    last = _find_next(context, after)
-    return {after, last} if last is not None and _limits(context, last) else set()
+    second_ref = _find_next(context, next_ref)
+    return {next_ref, second_ref} if second_ref is not None and _is_short_exception(context, second_ref) else set()
 
 
-def _find_next(context: PassageContext, spot: Spot) -> Spot | None:
-    """Return the next sentence under the same heading; none after a table's row, and none of a list."""
-    line = context.lines[spot[0]]
+def _find_next(context: PassageContext, ref: SentenceRef) -> SentenceRef | None:
+    """Return the next sentence of running text under the same heading; None if a list, a table or nothing follows."""
+    line = context.lines[ref[0]]
     if line.is_table:
         return None
-    if spot[1] + 1 < len(line.sentences):
-        return spot[0], spot[1] + 1
-    if spot[0] + 1 < len(context.lines) and not line.is_item:
-        below = context.lines[spot[0] + 1]
+    if ref[1] + 1 < len(line.sentences):
+        return ref[0], ref[1] + 1
+    if ref[0] + 1 < len(context.lines) and not line.is_item:
+        below = context.lines[ref[0] + 1]
         if below.sentences and not (below.is_item or below.is_heading or below.is_table):
-            return (below.place, 0) if _share_heading(context, below, line) else None
+            return (below.line_ix, 0) if _share_heading(context, below, line) else None
     return None
 
 
-def _limits(context: PassageContext, spot: Spot) -> bool:
-    """Return whether a sentence is a short exception to the one before."""
-    text = context.lines[spot[0]].read_sentence(spot[1])
+def _is_short_exception(context: PassageContext, ref: SentenceRef) -> bool:
+    """Return whether a sentence is a short exception, judged by its wording."""
+    text = context.lines[ref[0]].read_sentence(ref[1])
     return len(text.split()) <= load_answers().exception_words and load_answers().exceptions.matches(text)
 
 
-def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Return all sentences of the paragraph that contains a sentence if the paragraph is short.
-
-    A rule and its limits are often in one paragraph.
+def fill_paragraph(context: PassageContext, ref: SentenceRef) -> set[SentenceRef]:
+    """Return all sentences of the paragraph around a sentence, if it is short: a rule and its limits are often in one.
 
     Args:
         context: Lines of adjacent rows.
-        spot: The sentence.
+        ref: The sentence.
     """
-    line = context.lines[spot[0]]
+    line = context.lines[ref[0]]
     if len(line.text.split()) > load_answers().paragraph_words:
         return set()
-    return {(line.place, sentence) for sentence in range(len(line.sentences))}
+    return _list_sentences(line)
 
 
-def fill_section(context: PassageContext, spot: Spot, *, words: float = inf) -> set[Spot]:
-    """Return the rest of the section that contains a sentence, up to a number of words.
+def fill_section(context: PassageContext, ref: SentenceRef, *, words: float = inf) -> set[SentenceRef]:
+    """Return the sentences from a sentence to the end of its section or to the next table, up to a number of words.
 
     Args:
         context: Lines of adjacent rows.
-        spot: The sentence.
-        words: Largest number of words; all that is read around the sentence by default.
+        ref: The sentence.
+        words: Maximum number of words; by default the whole section, as far as it is in the context.
     """
-    own, left = context.lines[spot[0]], words
-    found: set[Spot] = set()
-    for line in context.lines[spot[0] :]:
-        left -= len(line.text.split())
-        if not _share_heading(context, line, own) or line.is_table or left < 0:
+    first_line, words_left = context.lines[ref[0]], words
+    section: set[SentenceRef] = set()
+    for line in context.lines[ref[0] :]:
+        words_left -= len(line.text.split())
+        if not _share_heading(context, line, first_line) or line.is_table or words_left < 0:
             break
-        found |= {(line.place, sentence) for sentence in range(len(line.sentences))} if not line.is_heading else set()
-    return found
+        if not line.is_heading:
+            section |= _list_sentences(line)
+    return section
 
 
-def fill_gaps(context: PassageContext, spots: set[Spot]) -> set[Spot]:
-    """Add the sentences between two chosen sentences of one paragraph where the gap is short.
-
-    Args:
-        context: Lines of adjacent rows.
-        spots: Chosen sentences.
-
-    Returns:
-        The sentences with those between them.
-    """
-    most, found = load_answers().gap_words, set(spots)
-    for (place, one), (other_place, other) in pairwise(sorted(spots)):
-        between = [(place, sentence) for sentence in range(one + 1, other)] if place == other_place else []
-        if sum(len(context.lines[place].read_sentence(sentence).split()) for _, sentence in between) <= most:
-            found.update(between)
-    return found
+def _list_sentences(line: Line) -> set[SentenceRef]:
+    """Return all sentences of a line."""
+    return {(line.line_ix, sentence_ix) for sentence_ix in range(len(line.sentences))}
 
 
-def drop_rests(context: PassageContext, spots: set[Spot]) -> set[Spot]:
-    """Remove continuations of sentences whose beginnings were not chosen.
+def fill_gaps(context: PassageContext, refs: set[SentenceRef]) -> set[SentenceRef]:
+    """Add the sentences between two chosen sentences of one line if they have few words.
 
     Args:
         context: Lines of adjacent rows.
-        spots: Chosen sentences.
+        refs: Chosen sentences.
 
     Returns:
-        The remaining sentences; all where none would remain.
+        The chosen sentences and those between them.
     """
-    rests = {spot for spot in spots if _is_rest(context, spot) and _spot_before(context, spot) not in spots}
-    return spots - rests or spots
+    max_words, filled = load_answers().gap_words, set(refs)
+    for (line_ix, first_ix), (next_line_ix, next_ix) in pairwise(sorted(refs)):
+        if line_ix != next_line_ix:
+            continue
+        line, gap = context.lines[line_ix], range(first_ix + 1, next_ix)
+        if sum(len(line.read_sentence(sentence_ix).split()) for sentence_ix in gap) <= max_words:
+            filled.update((line_ix, sentence_ix) for sentence_ix in gap)
+    return filled
 
 
-def _share_heading(context: PassageContext, one: Line, other: Line) -> bool:
+def drop_orphaned_rests(context: PassageContext, refs: set[SentenceRef]) -> set[SentenceRef]:
+    """Remove the rest of each sentence whose beginning, in another line, was not chosen.
+
+    Args:
+        context: Lines of adjacent rows.
+        refs: Chosen sentences.
+
+    Returns:
+        The remaining sentences; all sentences if none would remain.
+    """
+    orphaned_rests = {ref for ref in refs if _is_rest(context, ref) and _find_previous(context, ref) not in refs}
+    return refs - orphaned_rests or refs
+
+
+def _share_heading(context: PassageContext, line: Line, other: Line) -> bool:
     numbers = context.facts.anchor_number
-    return bool(numbers[one.row] == numbers[other.row])
+    return bool(numbers[line.row] == numbers[other.row])
 
 
-def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Return the items that a line introduces, or the siblings of an item if they are few or incomplete alone.
+def fill_list(context: PassageContext, ref: SentenceRef) -> set[SentenceRef]:
+    """Return the items that a line introduces; or for an item, the other items of its list if these are few.
+
+    The items of a list that makes sense only as a whole are returned even if they are more.
 
     Args:
         context: Lines of adjacent rows.
-        spot: The sentence.
+        ref: The sentence.
     """
-    line = context.lines[spot[0]]
+    line, limits = context.lines[ref[0]], load_answers().lists
     if line.is_table:
         return set()
-    is_lead = spot[1] == len(line.sentences) - 1
-    items = context.hanging_on(line.place) if is_lead else []
+    introduces_list = ref[1] == len(line.sentences) - 1
+    items = context.items_introduced_by(line.line_ix) if introduces_list else []
     if sum(item.text.strip(" $").isdigit() for item in items) * 2 > len(items):
         items = []  # columns of a table, printed one under the other
-    siblings = context.items_of(line) if line.is_item and line.leads else []
-    limits, found = load_answers().lists, set[Spot]()
-    for group, is_led in ((items, True), (siblings, False)):
-        most = limits.whole_words if is_led or _is_one_statement(context, group) else limits.item_context_words
-        most = limits.code_words if group and group[0].mark == "code" and is_led else most
-        words = 0
-        for own in group:
-            whole = [own, *_find_below(context, own)]
-            words += sum(len(line.text.split()) for line in whole)
-            if words > most:
-                found = found if is_led else set()
-                break
-            found |= {(line.place, sentence) for line in whole for sentence in range(len(line.sentences))}
-    return found
+    is_code_list = bool(items) and items[0].mark == "code"
+    listed, _ = _take_items(context, items, max_words=limits.code_words if is_code_list else limits.whole_words)
+    siblings = context.items_of(line) if line.is_item and line.intro_ixs else []
+    is_one_statement = _is_one_statement(context, siblings)
+    max_words = limits.whole_words if is_one_statement else limits.item_context_words
+    sibling_refs, is_complete = _take_items(context, siblings, max_words=max_words)
+    return listed | sibling_refs if is_complete else set()
 
 
-def _find_below(context: PassageContext, line: Line) -> list[Line]:
-    """Return the items of all levels that an item leads in: "2. Was:" says nothing without them."""
-    return [below for own in context.hanging_on(line.place) for below in (own, *_find_below(context, own))]
+def _take_items(context: PassageContext, items: Sequence[Line], *, max_words: int) -> tuple[set[SentenceRef], bool]:
+    """Return the sentences of the first items with nested items, up to a number of words, and whether all items fit."""
+    taken: set[SentenceRef] = set()
+    words = 0
+    for item in items:
+        lines = [item, *_find_nested_items(context, item)]
+        words += sum(len(line.text.split()) for line in lines)
+        if words > max_words:
+            return taken, False
+        for line in lines:
+            taken |= _list_sentences(line)
+    return taken, True
+
+
+def _find_nested_items(context: PassageContext, item: Line) -> list[Line]:
+    """Return the items of all levels below an item: "2. Was:" says nothing without them."""
+    nested: list[Line] = []
+    for child in context.items_introduced_by(item.line_ix):
+        nested += [child, *_find_nested_items(context, child)]
+    return nested
 
 
 def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:
     """Return whether a list makes sense only as a whole: "all of the following", "…; and"."""
-    if not items or not items[0].leads:
+    if not items or not items[0].intro_ixs:
         return False
-    lead = context.lines[items[0].leads[-1]]
-    ends = lead.read_sentence(len(lead.sentences) - 1)
-    texts = [ends, *(item.text for item in items)]
+    intro = context.lines[items[0].intro_ixs[-1]]
+    texts = [intro.read_sentence(len(intro.sentences) - 1), *(item.text for item in items)]
     return any(load_answers().wholes.matches(text) for text in texts)
 
 
-def fill_table(context: PassageContext, spot: Spot, *, rows: int) -> set[Spot]:
-    """Return a table row with the rows after it in the same passage, as any of them may contain the answer.
+def fill_table(context: PassageContext, ref: SentenceRef, *, rows: int) -> set[SentenceRef]:
+    """Return a table row and the rows after it in the same passage.
 
     Args:
         context: Lines of adjacent rows of the index.
-        spot: The row.
-        rows: Largest number of rows.
+        ref: The row.
+        rows: Maximum number of rows.
     """
-    lines = context.of_row[context.lines[spot[0]].row]
-    below = [own.place for own in lines if own.is_table and own.place >= spot[0] and states_something(lines, own)]
-    return {(place, 0) for place in below[:rows]}
+    lines = context.lines_by_row[context.lines[ref[0]].row]
+    rows_from_here = [line for line in lines if line.is_table and line.line_ix >= ref[0]]
+    line_ixs = [line.line_ix for line in rows_from_here if is_row_or_note(lines, line)]
+    return {(line_ix, 0) for line_ix in line_ixs[:rows]}
 
 
-def find_announced_table(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Return the rows of the table that a sentence announces, as in "The rates are shown next", or that it names.
+def find_announced_table(context: PassageContext, ref: SentenceRef) -> set[SentenceRef]:
+    """Return the rows of the next table if a sentence announces it ("The rates are shown next") or is its caption.
 
-    A worksheet or an example states no rule, so neither is returned.
+    Worksheets and examples are not returned, as they state no rule.
 
     Args:
         context: Lines of adjacent rows of the index.
-        spot: The sentence.
+        ref: The sentence.
 
     Returns:
-        Rows and notes of the table; empty for a long table, and for one whose first row is no header.
+        Rows and notes of the table; empty for a long table, and for a table whose first row is no header.
     """
-    line = context.lines[spot[0]]
+    line = context.lines[ref[0]]
     table = _find_next_table(context, line)
-    captions, text = find_captions(table), line.read_sentence(spot[1]).rstrip(". ")
-    is_title = bool(text) and any(f"{caption} ".startswith(f"{text} ") for caption in captions)
-    if not (is_title or load_answers().announcements.matches(text)):
+    captions, text = find_captions(table), line.read_sentence(ref[1]).rstrip(". ")
+    is_caption = bool(text) and any(f"{caption} ".startswith(f"{text} ") for caption in captions)
+    if not (is_caption or load_answers().announcements.matches(text)):
         return set()
     titles = (*captions, text, *(context.heading(row.row) for row in table[:1]))
-    rows = [row for row in table if states_something(table, row)]
-    headers = next((found for row in rows if (found := find_headers(table, row))), ())
-    is_worked = any(map(load_answers().worked_tables.matches, titles))
-    is_headed = not any(letter.isdigit() for header in headers for letter in header)
-    if is_worked or not is_headed or len(rows) > load_answers().tables.whole_rows:
+    rows = [row for row in table if is_row_or_note(table, row)]
+    headers = next((row_headers for row in rows if (row_headers := find_headers(table, row))), ())
+    is_example_or_worksheet = any(map(load_answers().worked_tables.matches, titles))
+    has_headers = not any(letter.isdigit() for header in headers for letter in header)
+    if is_example_or_worksheet or not has_headers or len(rows) > load_answers().tables.whole_rows:
         return set()
-    return {(row.place, 0) for row in rows}
+    return {(row.line_ix, 0) for row in rows}
 
 
 def _find_next_table(context: PassageContext, line: Line) -> list[Line]:
-    """Return the lines of the table that follows a line under its heading, after one other paragraph at most.
+    """Return the lines of the table that follows a line under its heading, after at most one other paragraph.
 
-    A list in between is what the line announces, so no table is returned then.
+    If a list is in between, the line introduces the list, and no table is returned.
     """
-    after = context.lines[line.place + 1 :]
-    number = next((number for number, below in enumerate(after) if below.is_table), None)
-    if line.is_table or number is None or number > 1 or any(below.is_item for below in after[:number]):
+    following = context.lines[line.line_ix + 1 :]
+    table_ix = next((ix for ix, other in enumerate(following) if other.is_table), None)
+    if line.is_table or table_ix is None or table_ix > 1 or any(other.is_item for other in following[:table_ix]):
         return []
-    return context.of_row[after[number].row] if _share_heading(context, line, after[number]) else []
+    table_line = following[table_ix]
+    return context.lines_by_row[table_line.row] if _share_heading(context, line, table_line) else []

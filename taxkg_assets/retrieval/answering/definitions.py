@@ -1,7 +1,7 @@
-"""Definitions: what documents say a term means, for questions that are for nothing else.
+"""Find what documents say a term means, for questions that ask for nothing else.
 
-A passage that defines a term rarely repeats the question's other words, and passages that use it often rank before
-it. So the term alone is searched, and the sentences and headings that define it open the answer.
+A passage that only uses the term often ranks higher than the passage that defines it. So the term is searched without
+the question's other words, and the statements that define it open the answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, is_current, name_edition
+from taxkg_assets.retrieval.answering.openings import UNRANKED, Findings, is_current, name_edition
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms, find_terms
@@ -31,60 +31,64 @@ class Definition:
 
     Attributes:
         statement: The statement.
-        strength: Certainty that it defines the term (rules/definitions.yaml); higher is more certain.
+        strength: How certainly it defines the term (rules/definitions.yaml); higher is more certain.
     """
 
     statement: Statement
     strength: int
 
 
-def find_definitions(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
+def find_definitions(
+    searcher: Searcher, question: str, ranking: Ranking, *, allowed_documents: Collection[str]
+) -> Findings:
     """Find the statements that define the term in a question.
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        ranking: Ranking of the question. A question that names a form, a line or a box is not about a term.
-        allowed: Documents that may be quoted.
+        ranking: Ranking of the question.
+        allowed_documents: Ids of the documents that may be quoted.
 
     Returns:
-        Definitions of different documents, the most certain first, or one for each term of a comparison. Empty where
-        the question asks for something else, or where no document clearly defines the term.
+        Definitions from different documents, the most certain first; for a comparison, one of each term. Empty where
+        the question names a form, line or box or asks for something else, or where no document clearly defines the
+        term.
     """
     route = ranking.route
     terms = () if route.keys or route.forms or route.unknown_forms else read_terms(question)
     if not terms:
         return Findings()
     documents = {
-        number: own["document_id"]
-        for number, own in enumerate(searcher.facts.documents)
-        if own["document_id"] in allowed and is_current(searcher, own, route, allowed=allowed)
+        document_number: document["document_id"]
+        for document_number, document in enumerate(searcher.facts.documents)
+        if document["document_id"] in allowed_documents
+        and is_current(searcher, document, route, allowed_documents=allowed_documents)
     }
     rules, units = load_definitions(), list[tuple[int, Unit]]()
     for term in terms:
-        found = _find_statements(searcher, term, route, documents=documents)
-        if not found or found[0].strength < rules.sure:  # one side of a comparison is no answer either
+        definitions = _find_statements(searcher, term, route, documents=documents)
+        if not definitions or definitions[0].strength < rules.sure:  # one side of a comparison is no answer either
             return Findings()
-        for row, draft in _choose(found, searcher, most=rules.most if len(terms) == 1 else 1):
+        for row, draft in _choose(definitions, searcher, max_count=rules.most if len(terms) == 1 else 1):
             edition = name_edition(searcher, documents[int(searcher.passages.document_number[row])])
             units.append((row, finish_unit(draft, rank=UNRANKED, edition=edition)))
-    return Findings(units, is_whole=True, frame=rules.frame)
+    return Findings(units, covers_question=True, request_words=rules.frame)
 
 
 def _find_statements(searcher: Searcher, term: str, route: Route, *, documents: Mapping[int, str]) -> list[Definition]:
-    """Find the statements that define a term, the surest first, and of equals that of the better passage."""
-    only = next(iter(documents.values())) if len(documents) == 1 else None
-    rows = _find_rows(searcher, searcher.rank(term, document=only), term, documents=documents)
+    """Find the statements that define a term, the most certain first, then in the order of their passages."""
+    only_document = next(iter(documents.values())) if len(documents) == 1 else None
+    rows = _find_rows(searcher, searcher.rank(term, document=only_document), term, documents=documents)
     contexts = open_contexts(rows, searcher.passages)
-    found: list[Definition] = []
+    definitions: list[Definition] = []
     for row in rows:
-        statements = read_row(row, contexts[row], route=route, passage=0, hit=row, wanted=frozenset())
-        found += rate_statements(list(statements), term)
-    return sorted(found, key=lambda own: -own.strength)
+        statements = read_row(row, contexts[row], route=route, passage=0, hit=row, question_terms=frozenset())
+        definitions += rate_statements(list(statements), term)
+    return sorted(definitions, key=lambda definition: -definition.strength)
 
 
 def read_terms(question: str) -> tuple[str, ...]:
-    """Extract the terms whose meaning, or whose difference, a question asks for.
+    """Extract the term whose meaning a question asks for, or the two terms whose difference it asks for.
 
     Args:
         question: Words of the user.
@@ -95,11 +99,11 @@ def read_terms(question: str) -> tuple[str, ...]:
     rules = load_definitions()
     for rule in (*rules.comparisons, *rules.questions):
         match = rule.pattern.search(question)
-        terms = [own.rstrip(".") for own in match.groups() if own] if match else []
-        queried = [question, *(f"is the {own.partition(' for ')[0]}" for own in terms)]
-        if terms and any(map(rules.generic.matches, queried)):
+        terms = [term.rstrip(".") for term in match.groups() if term] if match else []
+        phrases = [question, *(f"is the {term.partition(' for ')[0]}" for term in terms)]
+        if terms and any(map(rules.generic.matches, phrases)):
             return ()
-        if terms and all(len(own.split()) <= rules.most_term_words and find_terms(own) for own in terms):
+        if terms and all(len(term.split()) <= rules.most_term_words and find_terms(term) for term in terms):
             return tuple(terms)
     return ()
 
@@ -112,49 +116,51 @@ def mark_term(text: str, term: str) -> str:
         term: The term.
 
     Returns:
-        The text with `@` for each place of the term.
+        The text with `@` in the place of the term.
     """
-    wanted = [each for word in _WORD.finditer(term) for each in find_terms(word[0])]
+    term_stems = [stem for word in _WORD.finditer(term) for stem in find_terms(word[0])]
     words = [(word.start(), word.end(), find_terms(word[0])) for word in _WORD.finditer(text)]
     parts: list[str] = []
-    done = place = 0
-    while place < len(words):
-        last = _find_end(words, place, wanted)
-        if last is None:
-            place += 1
+    copied_to = word_ix = 0
+    while word_ix < len(words):
+        last_ix = _find_end(words, word_ix, term_stems)
+        if last_ix is None:
+            word_ix += 1
             continue
-        parts += [text[done : words[place][0]], "@"]
-        done, place = words[last][1], last + 1
-    return "".join([*parts, text[done:]])
+        parts += [text[copied_to : words[word_ix][0]], "@"]
+        copied_to, word_ix = words[last_ix][1], last_ix + 1
+    return "".join([*parts, text[copied_to:]])
 
 
-def _find_end(words: Sequence[tuple[int, int, list[str]]], place: int, wanted: Sequence[str]) -> int | None:
-    """Return the place of the last word of a term that begins at a word; None where it does not."""
-    if not words[place][2]:
+def _find_end(words: Sequence[tuple[int, int, list[str]]], word_ix: int, term_stems: Sequence[str]) -> int | None:
+    """Return the index of the last word of a term that begins at a word; None where the term does not begin there."""
+    if not words[word_ix][2]:
         return None
-    said: list[str] = []
-    for last in range(place, len(words)):
-        said += words[last][2]
-        if said != list(wanted[: len(said)]):
+    stems: list[str] = []
+    for last_ix in range(word_ix, len(words)):
+        stems += words[last_ix][2]
+        if stems != list(term_stems[: len(stems)]):
             return None
-        if len(said) == len(wanted):
-            return last
+        if len(stems) == len(term_stems):
+            return last_ix
     return None
 
 
 def _find_rows(searcher: Searcher, ranking: Ranking, term: str, *, documents: Collection[int]) -> list[int]:
-    """Find the passages on a term that contain all its words, best first."""
+    """Find the passages that contain all words of a term, best first."""
     facts = searcher.passages
-    rows = [own.row for own in ranking.candidates if int(facts.document_number[own.row]) in documents]
+    rows = [candidate.row for candidate in ranking.candidates if int(facts.document_number[candidate.row]) in documents]
     rows = rows[: load_definitions().candidates]
     facts.prefetch(rows, ("text", "heading_path"))
-    wanted = find_distinct_terms(term)
+    term_words = find_distinct_terms(term)
     texts, paths = facts.columns["text"], facts.columns["heading_path"]
-    return [row for row in rows if wanted <= set(find_terms(f"{paths[row].rpartition(' > ')[2]} {texts[row]}"))]
+    return [row for row in rows if term_words <= set(find_terms(f"{paths[row].rpartition(' > ')[2]} {texts[row]}"))]
 
 
 def rate_statements(statements: Sequence[Statement], term: str) -> Iterator[Definition]:
-    """Yield the statements of a passage that define a term, by their wording or as the first one under its heading.
+    """Yield the statements of a passage that define a term, with the certainty of each.
+
+    A statement defines a term by its wording, or as the first statement under a heading that names the term.
 
     Args:
         statements: Statements of one row of the index, in reading order.
@@ -167,53 +173,63 @@ def rate_statements(statements: Sequence[Statement], term: str) -> Iterator[Defi
         return
     rules, first = load_definitions(), statements[0]
     heading = first.context.heading(first.row)
-    names = [term, *find_abbreviations(" ".join([heading, *(own.text for own in statements)]), term)]
-    is_under = any(rules.headings.matches(mark_term(heading, name)) for name in names)
-    for own in statements:
-        if own.is_pointer or own.is_example or own.is_expired or own.is_figures:
+    names = [term, *find_abbreviations(" ".join([heading, *(statement.text for statement in statements)]), term)]
+    is_below_heading = any(rules.headings.matches(mark_term(heading, name)) for name in names)
+    for statement in statements:
+        if statement.is_pointer or statement.is_example or statement.is_expired or statement.is_figures:
             continue
-        leads = [own.context.lines[place].text for place in own.line.leads[-1:]]  # "The term means:" is a lead-in
-        strength = max(_find_strength(text, name) for text in [own.text, *leads] for name in names)
-        opens = is_under and own.is_opening and any(rules.openings.matches(mark_term(own.text, name)) for name in names)
-        if strength > 0 or opens:
-            yield Definition(own, strength + is_under * rules.under_heading)
+        intro_texts = [
+            statement.context.lines[line_ix].text for line_ix in statement.line.intro_ixs[-1:]
+        ]  # "The term means:" is a lead-in
+        strength = max(_find_strength(text, name) for text in [statement.text, *intro_texts] for name in names)
+        opens_section = (
+            is_below_heading
+            and statement.is_opening
+            and any(rules.openings.matches(mark_term(statement.text, name)) for name in names)
+        )
+        if strength > 0 or opens_section:
+            yield Definition(statement, strength + is_below_heading * rules.under_heading)
 
 
 def find_abbreviations(text: str, term: str) -> list[str]:
-    """Extract the abbreviations printed in parentheses after a term.
+    """Find the abbreviations that a text prints in parentheses after a term.
 
     Args:
         text: Text of a passage.
         term: The term.
 
     Returns:
-        Abbreviations in the order of the text.
+        Abbreviations in the order of the text, such as "AMT" for "alternative minimum tax (AMT)".
     """
     return list(dict.fromkeys(_ABBREVIATION.findall(mark_term(text, term))))
 
 
 def _find_strength(text: str, term: str) -> int:
-    """Return how surely a sentence defines a term; 0 where it does not."""
-    rules, marked = load_definitions(), mark_term(text, term)
-    if "@" not in marked:
+    """Return how certainly a sentence defines a term; 0 where it does not."""
+    rules, marked_text = load_definitions(), mark_term(text, term)
+    if "@" not in marked_text:
         return 0
-    found = [(rule.strength, match) for rule in rules.statements if (match := rule.pattern.search(marked))]
-    purposes = [match for _, match in found if match.groupdict().get("purpose")]
-    return max((strength for strength, _ in found), default=0) - (rules.for_one_purpose if purposes else 0)
+    matches = [(rule.strength, match) for rule in rules.statements if (match := rule.pattern.search(marked_text))]
+    purposes = [match for _, match in matches if match.groupdict().get("purpose")]
+    return max((strength for strength, _ in matches), default=0) - (rules.for_one_purpose if purposes else 0)
 
 
-def _choose(found: Sequence[Definition], searcher: Searcher, *, most: int) -> list[tuple[int, Draft]]:
-    """Choose the surest definition of each document with its row, and leave out those that repeat a surer one."""
-    rules, least = load_definitions(), load_answers().same_unit_share
+def _choose(definitions: Sequence[Definition], searcher: Searcher, *, max_count: int) -> list[tuple[int, Draft]]:
+    """Choose the most certain definition of each document, with its row, unless it repeats a more certain one."""
+    rules, min_shared = load_definitions(), load_answers().same_unit_share
     chosen: list[tuple[int, Draft]] = []
     documents: set[int] = set()
-    for own in found:
-        number = int(searcher.passages.document_number[own.statement.row])
-        if number in documents or own.strength < found[0].strength - rules.reach or len(chosen) == most:
+    for definition in definitions:
+        document_number = int(searcher.passages.document_number[definition.statement.row])
+        if (
+            document_number in documents
+            or definition.strength < definitions[0].strength - rules.reach
+            or len(chosen) == max_count
+        ):
             continue
-        draft = draft_unit(own.statement, worth=float(own.strength))
-        if any(len(draft.terms & other.terms) >= least * len(draft.terms) for _, other in chosen):
+        draft = draft_unit(definition.statement, score=float(definition.strength))
+        if any(len(draft.terms & chosen_draft.terms) >= min_shared * len(draft.terms) for _, chosen_draft in chosen):
             continue
-        documents.add(number)
-        chosen.append((own.statement.row, draft))
+        documents.add(document_number)
+        chosen.append((definition.statement.row, draft))
     return chosen

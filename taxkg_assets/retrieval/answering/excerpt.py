@@ -1,15 +1,15 @@
-"""Extractive answers: which statements of the first passages answer the question."""
+"""Extractive answers: select the statements of the first passages that answer a question."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
+from taxkg_assets.retrieval.answering.comparisons import COMPARISON, find_compared_statements
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
-from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
 from taxkg_assets.retrieval.answering.statement_scores import (
     find_figures,
-    find_openings,
+    find_key_statements,
     rank_statements,
     score_statements,
 )
@@ -17,8 +17,8 @@ from taxkg_assets.retrieval.answering.statements import Statement, find_statemen
 from taxkg_assets.retrieval.answering.table_cells import (
     covers_question,
     find_quoted_tables,
-    quote_alike,
     quote_cell,
+    quote_equal_cells,
     quote_row,
     quote_table_cells,
 )
@@ -31,7 +31,7 @@ from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
 def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """Select the statements that answer the question, each with the context that makes it understandable.
+    """Quote the statements that answer a question, each with the context that makes it understandable.
 
     Args:
         searcher: Opened search.
@@ -42,59 +42,84 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     Returns:
         Units in the order of the answer; at least one.
     """
-    cell = quote_cell(ranking, results[0])
-    if cell:
-        cell += quote_row(ranking.cell, results[0], searcher.passages)
-    if cell and ranking.route.wants_amount and covers_question(ranking):
-        return [*cell, *quote_alike(searcher, question, ranking, result=results[0])]
-    cell += quote_table_cells(searcher, question, ranking, results=results, leads=True)
-    more = quote_table_cells(searcher, question, ranking, results=results, leads=False)
-    limits = load_answers()
-    shown = results[: limits.passages]
-    found = find_statements(
-        shown,
+    cell_units = quote_cell(ranking, results[0])
+    if cell_units:
+        cell_units += quote_row(ranking.cell, results[0], searcher.passages)
+    if cell_units and ranking.route.wants_amount and covers_question(ranking):
+        return [*cell_units, *quote_equal_cells(searcher, question, ranking, result=results[0])]
+    cell_units += quote_table_cells(searcher, question, ranking, results=results, may_open_answer=True)
+    further_cells = quote_table_cells(searcher, question, ranking, results=results, may_open_answer=False)
+    statements = _list_candidates(searcher, question, ranking, results=results)
+    if cell_units:  # the other rows of its table answer other questions
+        statements = [statement for statement in statements if not statement.line.is_table]
+    elif further_cells and (tables := find_quoted_tables(searcher, question, ranking)):
+        table_by_row = searcher.passages.tables
+        statements = [statement for statement in statements if table_by_row.get(statement.row) not in tables]
+    if not statements:
+        return [*cell_units, *further_cells] or [_quote_whole(results[0])]
+    if code_units := list_codes(question, results, route=ranking.route, facts=searcher.passages):
+        return code_units
+    units = _quote_best(searcher, ranking, statements, results=results, with_tables=not cell_units)
+    return [*cell_units, *drop_repeated_headings(units), *further_cells]
+
+
+def _list_candidates(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
+) -> list[Statement]:
+    """Return the statements of the first passages that may answer a question."""
+    quoted_results = results[: load_answers().passages]
+    statements = find_statements(
+        quoted_results,
         searcher.passages,
         route=ranking.route,
-        wanted=frozenset(ranking.query_term_idf),
-        others=find_other_editions(shown, ranking.route, searcher.facts),
+        question_terms=frozenset(ranking.query_term_idf),
+        other_editions=find_other_editions(quoted_results, ranking.route, searcher.facts),
     )
-    statements = [own for own in found if not own.is_foreign] or found
-    statements = [own for own in statements if not (own.line.is_table and is_for_other_status(own.text, question))]
-    if cell:  # the other rows of its table answer other questions
-        statements = [own for own in statements if not own.line.is_table]
-    elif more and (known := find_quoted_tables(searcher, question, ranking)):
-        statements = [own for own in statements if searcher.passages.tables.get(own.row) not in known]
-    if not statements:
-        return [*cell, *more] or [_quote_whole(results[0])]
-    if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
-        return codes
-    worth = score_statements(
+    statements = [statement for statement in statements if not statement.is_foreign] or statements
+    return [
+        statement
+        for statement in statements
+        if not (statement.line.is_table and is_for_other_status(statement.text, question))
+    ]
+
+
+def _quote_best(
+    searcher: Searcher,
+    ranking: Ranking,
+    statements: Sequence[Statement],
+    *,
+    results: Sequence[Result],
+    with_tables: bool,
+) -> list[Unit]:
+    """Quote the best statements, and those that explain a key of the question or a side of a comparison."""
+    route = ranking.route
+    scores = score_statements(
         statements, encoder=searcher.encoder, tokens=searcher.index_context.index.tokens, ranking=ranking
     )
-    first, is_compared = find_openings(statements, ranking.route.keys), ranking.route.intent == COMPARISON
-    if is_compared:
-        first += find_sides(
-            statements,
-            worth,
-            route=ranking.route,
-            results=results,
-            documents=searcher.facts,
-            facts=searcher.passages,
+    required, is_comparison = find_key_statements(statements, route.keys), route.intent == COMPARISON
+    if is_comparison:
+        required += find_compared_statements(
+            statements, scores, route=route, results=results, documents=searcher.facts, facts=searcher.passages
         )
-    first = list(dict.fromkeys(first))
-    order = rank_statements(statements, worth, openings=first, wanted=ranking.query_term_idf)
-    explained = {key for own in statements for key in own.opens if key.startswith("code_")}
-    opened = find_openings(statements, ranking.route.codes or ranking.route.keys)
+    required = list(dict.fromkeys(required))
     drafts = choose_units(
-        statements, worth, order=order, openings=first, leading=opened, codes=explained, with_tables=not cell
+        statements,
+        scores,
+        order=rank_statements(statements, scores, required=required, term_idf=ranking.query_term_idf),
+        required=required,
+        leading=find_key_statements(statements, route.codes or route.keys),
+        codes={key for statement in statements for key in statement.explained_keys if key.startswith("code_")},
+        with_tables=with_tables,
     )
     quoted = [(draft, results[draft.passage]) for draft in drafts]
-    editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
-    units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
-    return [*cell, *say_headings_once(units), *more]
+    editions = name_editions(quoted, searcher.facts, is_comparison=is_comparison)
+    return [
+        finish_unit(draft, rank=result.rank, edition=edition)
+        for (draft, result), edition in zip(quoted, editions, strict=True)
+    ]
 
 
-def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
+def drop_repeated_headings(units: Sequence[Unit]) -> list[Unit]:
     """Remove the heading of each unit that repeats the heading of the unit before it.
 
     Args:
@@ -103,34 +128,38 @@ def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
     Returns:
         Units in the same order.
     """
-    found: list[Unit] = []
-    for before, unit in zip([None, *units], units, strict=False):
-        is_same = before is not None and (before.rank, before.label) == (unit.rank, unit.label)
-        pieces = [piece for piece in unit.pieces if not (is_same and piece.role == "label")]
-        found.append(unit.model_copy(update={"pieces": pieces}))
-    return found
+    shortened: list[Unit] = []
+    for previous_unit, unit in zip([None, *units], units, strict=False):
+        repeats_heading = previous_unit is not None and (previous_unit.rank, previous_unit.label) == (
+            unit.rank,
+            unit.label,
+        )
+        pieces = [piece for piece in unit.pieces if not (repeats_heading and piece.role == "label")]
+        shortened.append(unit.model_copy(update={"pieces": pieces}))
+    return shortened
 
 
 def choose_units(
     statements: Sequence[Statement],
-    worth: dict[int, float],
+    scores: dict[int, float],
     *,
     order: Sequence[int],
-    openings: Sequence[int] = (),
+    required: Sequence[int] = (),
     leading: Sequence[int] = (),
     codes: Collection[str] = frozenset(),
     with_tables: bool = True,
 ) -> list[Draft]:
-    """Compose the units of an answer from the best statements, passage by passage, within the length limits.
+    """Compose the units of an answer from the best statements, within the length limits.
 
-    The explanation of the most specific key in the question leads: of "box 12, code W" the code, not the box.
+    Units of one passage stay together.
 
     Args:
         statements: Statements of the passages.
-        worth: Score of each likely statement by its place in the list.
-        order: Places of statements, best first.
-        openings: Places of statements that are included even where others repeat them.
-        leading: Places of statements that the answer opens with, if they are included.
+        scores: Score of each candidate statement by its index.
+        order: Indices of statements, best first.
+        required: Indices of statements that are included even if a chosen unit repeats them.
+        leading: Indices of statements with which the answer opens, if they are included: for "box 12, code W" the
+            explanation of the code.
         codes: Codes of the question that a statement explains; other codes are left out of lists. Empty for all.
         with_tables: Whether to add the tables that statements announce.
 
@@ -139,47 +168,49 @@ def choose_units(
     """
     limits = load_answers()
     drafts: list[Draft] = []
-    for place in order:
-        own = draft_unit(
-            statements[place],
-            worth=worth.get(place, 0.0),
-            is_whole=not drafts,
+    for statement_ix in order:
+        new_draft = draft_unit(
+            statements[statement_ix],
+            score=scores.get(statement_ix, 0.0),
+            with_paragraph=not drafts,
             codes=codes,
             with_table=with_tables,
         )
-        merged = merge_drafts([*drafts, own])
+        merged = merge_drafts([*drafts, new_draft])
         is_full = len(merged) > limits.units or sum(draft.words for draft in merged) > limits.words
-        if drafts and (is_full or (place not in openings and repeats(own, drafts))):
+        if drafts and (is_full or (statement_ix not in required and repeats(new_draft, drafts))):
             continue
         drafts = merged
-    best = {draft.passage: max(own.worth for own in drafts if own.passage == draft.passage) for draft in drafts}
-    leads = [statements[place] for place in leading]
+    passage_score: dict[int, float] = {}
+    for draft in drafts:
+        passage_score[draft.passage] = max(draft.score, passage_score.get(draft.passage, draft.score))
+    leading_statements = [statements[statement_ix] for statement_ix in leading]
 
-    def find_place(draft: Draft) -> tuple[object, ...]:
-        is_leading = any(draft.contains(own) for own in leads)
-        return not is_leading, -best[draft.passage], draft.passage, min(draft.context.rows), min(draft.spots)
+    def sort_key(draft: Draft) -> tuple[object, ...]:
+        is_leading = any(draft.contains(statement) for statement in leading_statements)
+        return not is_leading, -passage_score[draft.passage], draft.passage, min(draft.context.rows), min(draft.refs)
 
-    return sorted(drafts, key=find_place)
+    return sorted(drafts, key=sort_key)
 
 
-def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
-    """Return whether a draft repeats an earlier draft from another passage.
+def repeats(draft: Draft, drafts: Sequence[Draft]) -> bool:
+    """Return whether a draft repeats chosen drafts from other passages, as booklets on one subject print similar text.
 
-    Booklets on one subject print similar text. A draft with a figure that no other draft prints is not a repetition.
+    A draft with a figure that no chosen draft prints is no repetition.
 
     Args:
-        own: Draft to check.
-        drafts: Drafts that were chosen before.
+        draft: Draft to check.
+        drafts: Chosen drafts.
     """
-    least = load_answers().same_unit_share
-    terms, others = own.terms, [other.terms for other in drafts if other.passage != own.passage]
-    if find_figures(terms) - frozenset[str]().union(*others):
+    min_share = load_answers().same_unit_share
+    terms, chosen_terms = draft.terms, [other.terms for other in drafts if other.passage != draft.passage]
+    if find_figures(terms) - frozenset[str]().union(*chosen_terms):
         return False
-    return any(len(terms & other) >= least * max(1, len(terms)) for other in others)
+    return any(len(terms & other) >= min_share * max(1, len(terms)) for other in chosen_terms)
 
 
 def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """Quote the documents on the subject: the title of each, and its best statement.
+    """Quote for each document on the subject its title and its best statement.
 
     Args:
         searcher: Opened search.
@@ -188,24 +219,24 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
         results: Documents, best first.
 
     Returns:
-        One unit per document that covers enough of the question's words.
+        One unit for each document that covers enough of the question's words.
     """
-    most = max(result.via.coverage for result in results)
+    best_coverage = max(result.via.coverage for result in results)
     units: list[Unit] = []
     for result in results:
-        if result.via.coverage < load_answers().least_coverage * most:
+        if result.via.coverage < load_answers().least_coverage * best_coverage:
             continue
         title = result.heading_path.split(" > ")[0]
         pieces: list[Piece] = []
-        found = find_statements(
-            [result], searcher.passages, route=ranking.route, wanted=frozenset(ranking.query_term_idf)
+        statements = find_statements(
+            [result], searcher.passages, route=ranking.route, question_terms=frozenset(ranking.query_term_idf)
         )
-        if found:
-            worth = score_statements(
-                found, encoder=searcher.encoder, tokens=searcher.index_context.index.tokens, ranking=ranking
+        if statements:
+            scores = score_statements(
+                statements, encoder=searcher.encoder, tokens=searcher.index_context.index.tokens, ranking=ranking
             )
-            best = max(worth, key=lambda place: (worth[place], -place))
-            pieces = finish_unit(draft_unit(found[best], worth=worth[best]), rank=result.rank).pieces
+            best_ix = max(scores, key=lambda statement_ix: (scores[statement_ix], -statement_ix))
+            pieces = finish_unit(draft_unit(statements[best_ix], score=scores[best_ix]), rank=result.rank).pieces
         units.append(Unit(rank=result.rank, label=title, pieces=[Piece(role="label", text=title), *pieces]))
     return units
 
@@ -223,7 +254,7 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
         One unit per sentence of the summary.
     """
     level = searcher.index_context.levels["document"]
-    summary = level.read(unit) if level is not None and (unit := results[0].via.unit) else ""
+    summary = level.read_text(unit) if level is not None and (unit := results[0].via.unit) else ""
     title = results[0].heading_path.split(" > ")[0]
     units = [
         Unit(rank=1, label=title, pieces=[Piece(role="sentence", text=summary[start:end])])

@@ -1,4 +1,4 @@
-"""Guardrail: relevance from 0 to 10, and the decision whether to answer, give general guidance, or abstain."""
+"""Guardrail: grade an answer from 0 to 10, and decide whether to give it, to give general guidance, or to abstain."""
 
 from __future__ import annotations
 
@@ -22,29 +22,40 @@ PASSAGES, CELL, TABLE = "passages", "cell", "table"
 CHANGES, DOCUMENTS, SUMMARY = "changes", "documents", "summary"
 DESTINATION, LINE, DEFINITION = "destination", "line", "definition"
 STANDARD_SECTION, PURPOSE = "standard_section", "purpose"
-"""Kinds of answers: made of passages; a table cell that leads the ranking, or one of another table among the passages;
-changes; a list of documents; a document's summary; statements of where an amount goes or comes from;
-the words printed for a line; definitions of a term; a section of instructions; the purpose of a form."""
+"""Kinds of answers.
+
+- `PASSAGES`: quotes from passages.
+- `CELL`: the table cell that leads the ranking.
+- `TABLE`: a cell of another table among the passages.
+- `CHANGES`: changes between editions.
+- `DOCUMENTS`: a list of documents.
+- `SUMMARY`: the summary of a document.
+- `DESTINATION`: statements of where an amount goes or comes from.
+- `LINE`: the text that a form prints for a line.
+- `DEFINITION`: definitions of a term.
+- `STANDARD_SECTION`: a section of instructions, such as who must file.
+- `PURPOSE`: the purpose of a form.
+"""
 
 
 def score_kind(kind: str, signals: Mapping[str, float]) -> float:
-    """Grade how likely an answer of a given kind contains what the question asks for.
+    """Grade how likely an answer of a kind contains what the question asks for.
 
     Args:
-        kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS`, `SUMMARY`, `DESTINATION`, `LINE`, `DEFINITION`,
-            `STANDARD_SECTION` or `PURPOSE`.
-        signals: Inputs of the calibration of this kind: those of `find_signals`, or `coverage` or `fit` from 0 to 1.
+        kind: One of the kinds above, such as `PASSAGES`.
+        signals: Inputs of the calibration of this kind, by name: those of `find_signals` for passages, else e.g.
+            `coverage`.
 
     Returns:
         Relevance from 0 to 10.
     """
-    fitted = load_guardrail().confidence[kind]
-    logit = sum(weight * (1.0 if name == "bias" else signals[name]) for name, weight in fitted.items())
+    weights = load_guardrail().confidence[kind]
+    logit = sum(weight * (1.0 if signal == "bias" else signals[signal]) for signal, weight in weights.items())
     return grade_confidence(_sigmoid(logit))
 
 
 def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
-    """Grade how likely passages answer the question, from the guardrail's features.
+    """Grade how likely passages answer the question, from the features of the guardrail.
 
     Args:
         evidence: Features from `compute_features`.
@@ -61,7 +72,7 @@ def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
 
     Args:
         evidence: Features from `compute_features`.
-        documents: Number of documents that were searched; among many, more are similar and wrong.
+        documents: Number of documents that were searched; the more there are, the more passages are similar but wrong.
 
     Returns:
         Probability; 0 without evidence.
@@ -72,19 +83,19 @@ def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
 
 
 def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, float]:
-    """Compute the inputs of the calibrated probability: weighted evidence, lead of the first passage, corpus size.
+    """Compute the inputs of the calibrated probability of an answer from passages.
 
     Args:
         evidence: Features from `compute_features`.
         documents: Number of documents that were searched.
 
     Returns:
-        `evidence` in log odds; `gap` from 0 to 1, reduced where the evidence for an answer is weak; and `size`, the
-        decimal logarithm of the number of documents.
+        `evidence`, the weighted sum of the features in log odds; `gap` from 0 to 1, the lead of the first passage,
+        reduced where the evidence is weak; and `size`, the decimal logarithm of the number of documents.
     """
-    total, counts = sum_evidence(evidence), load_guardrail().gap_counts
-    share = (total - counts.above) / (counts.fully - counts.above)
-    gap = evidence["gap"] * min(1.0, max(0.0, share))
+    total, gap_range = sum_evidence(evidence), load_guardrail().gap_counts
+    gap_share = (total - gap_range.above) / (gap_range.fully - gap_range.above)
+    gap = evidence["gap"] * min(1.0, max(0.0, gap_share))
     return {"evidence": total, "gap": gap, "size": math.log10(max(1, documents))}
 
 
@@ -99,9 +110,9 @@ def sum_evidence(evidence: Mapping[str, float]) -> float:
 
 
 def grade_confidence(confidence: float) -> float:
-    """Convert a probability to a relevance grade by the thresholds for answer and guidance.
+    """Convert a probability to a relevance grade: 8 where an answer pays, 7 where guidance pays.
 
-    Grade 8 is where an answer is worth its risk, grade 7 where guidance is (rules/guardrail.yaml, `costs`).
+    An answer pays if the gain of a right one outweighs the cost of a wrong one (rules/guardrail.yaml, `costs`).
 
     Args:
         confidence: Probability.
@@ -131,15 +142,15 @@ def read_confidence(relevance: float) -> float:
 
 
 def _find_scale() -> tuple[float, float]:
-    """Return slope and level of the line, in log odds, from probabilities to relevance."""
-    points = load_guardrail().costs.values()
-    (low, grade_low), (high, grade_high) = sorted((_find_bound(one["cost"]), one["relevance"] / 10) for one in points)
+    """Return slope and level of the line that converts log odds of probabilities to log odds of grades."""
+    costs = load_guardrail().costs.values()
+    (low, grade_low), (high, grade_high) = sorted((_find_bound(row["cost"]), row["relevance"] / 10) for row in costs)
     slope = (_logit(grade_high) - _logit(grade_low)) / (_logit(high) - _logit(low))
     return slope, _logit(grade_high) - slope * _logit(high)
 
 
 def _find_bound(cost: float) -> float:
-    """Return the probability from which an answer pays, where a right one gains 1 and a wrong one costs `cost`."""
+    """Return the probability from which an answer pays if a right answer gains 1 and a wrong one costs `cost`."""
     return cost / (1.0 + cost)
 
 
@@ -158,10 +169,10 @@ def compute_features(
     results: Sequence[Result],
     facts: DocumentFacts,
     catalog: Catalog,
-    terms: Sequence[frozenset[str]],
-    rows: Sequence[Sequence[str]],
+    passage_terms: Sequence[frozenset[str]],
+    candidate_terms: Sequence[Sequence[str]],
 ) -> dict[str, float]:
-    """Compute the features of the guardrail: how well the passages fit, and which named forms the corpus lacks.
+    """Compute the features of the guardrail: how well the passages fit, and what the corpus lacks.
 
     Args:
         question: Words of the user.
@@ -169,8 +180,8 @@ def compute_features(
         results: Passages, best first.
         facts: Columns of documents.
         catalog: Forms of the corpus.
-        terms: Search terms of each passage, in the order of `results`.
-        rows: Search terms of the first candidates' rows, in their order and with repeats.
+        passage_terms: Search terms of each passage, in the order of `results`.
+        candidate_terms: Search terms of each of the first candidates, in printed order and with repeats.
 
     Returns:
         Features by name, each from 0 to 1; empty without results.
@@ -178,128 +189,137 @@ def compute_features(
     if not results:
         return {}
     depth = load_guardrail().passages
-    route, full = ranking.route, load_guardrail().full
-    shown = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
-    deep = ranking.candidates[: depth["mean"]][-1]
+    route, full_values = ranking.route, load_guardrail().full
+    first_texts = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
+    deep_candidate = ranking.candidates[: depth["mean"]][-1]
     is_table = bool(ranking.features) and ranking.features["table"][0] > 0
     return {
         "cosine": max(candidate.cosine for candidate in ranking.candidates[: depth["cosine"]]),
         "missing_key": float(bool(find_missing_keys(route, catalog))),
         "unknown_form": float(bool(route.unknown_forms)),
         "unmentioned_form": float(
-            any(not _is_named(form, shown) for form in (*route.unknown_forms, *route.mentioned_forms))
+            any(not _names_form_in(form, first_texts) for form in (*route.unknown_forms, *route.mentioned_forms))
         ),
-        "missing_year": float(_lacks_years(route, facts, results[: depth["years"]], terms)),
+        "missing_year": float(_lacks_years(route, facts, results[: depth["years"]], passage_terms)),
         "missing_edition": float(_lacks_edition(route, facts)),
-        "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.places)),
-        "foreign_country": float(_is_abroad(question, frozenset(ranking.query_term_idf), rows[: depth["mentions"]])),
+        "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.jurisdictions)),
+        "foreign_country": float(
+            _is_about_other_country(question, frozenset(ranking.query_term_idf), candidate_terms[: depth["mentions"]])
+        ),
         "advice": float(any(rule.pattern.search(question) for rule in load_guardrail().advice)),
         "needs_private_data": float(any(rule.pattern.search(question) for rule in load_guardrail().needs_private_data)),
-        "single_fact": float(_asks_fact(question) and not is_table),
+        "single_fact": float(_asks_for_single_fact(question) and not is_table),
         "retrievers": _score_retrievers(ranking),
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
-        "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / full["gap"]),
-        **_part_score(ranking),
-        "max_term_overlap": _score_most_words(ranking, rows[: depth["words"]]),
-        "cohesion": _score_cohesion(rows[: depth["cohesion"]], ranking),
+        "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep_candidate.score) / full_values["gap"]),
+        **_split_rank_score(ranking),
+        "max_term_overlap": _score_most_words(ranking, candidate_terms[: depth["words"]]),
+        "cohesion": _score_cohesion(candidate_terms[: depth["cohesion"]], ranking),
         "document_spread": _score_document_spread(ranking.candidates[: depth["document_spread"]], facts),
-        "length": min(1.0, len(question.split()) / full["length"]),
+        "length": min(1.0, len(question.split()) / full_values["length"]),
     }
 
 
 def _score_most_words(ranking: Ranking, rows: Sequence[Sequence[str]]) -> float:
-    """Score how many of the question's words one row contains: two of three count less than eight of twelve.
+    """Score how many words of the question one row contains: eight of twelve count more than two of three.
 
-    A short question whose words occur together in a row proves little, but all that it can; words that are far apart in
-    a row do not belong to one subject.
+    A row in which all words of the question are close together gets at least `full_overlap`, however short the
+    question is.
     """
-    full, wanted = load_guardrail().full, frozenset(ranking.query_term_idf)
-    most = max(len(wanted.intersection(row)) for row in rows)
-    least = full["full_overlap"] if any(_occur_together(wanted, row) for row in rows) else 0.0
-    return min(1.0, max(float(least), most / float(full["max_term_overlap"])))
+    full_values, question_terms = load_guardrail().full, frozenset(ranking.query_term_idf)
+    max_overlap = max(len(question_terms.intersection(row)) for row in rows)
+    has_all_together = any(_occur_together(question_terms, row) for row in rows)
+    floor = full_values["full_overlap"] if has_all_together else 0.0
+    return min(1.0, max(float(floor), max_overlap / float(full_values["max_term_overlap"])))
 
 
 def _occur_together(words: frozenset[str], row: Sequence[str]) -> bool:
-    """Return whether a row contains all words, and not far from each other."""
-    near = load_guardrail().full["together"] * len(words)
-    last: dict[str, int] = {}
-    for place, word in enumerate(row):
+    """Return whether a row contains all words close together."""
+    max_distance = load_guardrail().full["together"] * len(words)
+    last_position: dict[str, int] = {}
+    for position, word in enumerate(row):
         if word in words:
-            last[word] = place
-            if len(last) == len(words) and place - min(last.values()) < near:
+            last_position[word] = position
+            if len(last_position) == len(words) and position - min(last_position.values()) < max_distance:
                 return True
     return False
 
 
 def _score_cohesion(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
-    """Return the share of words that rows have in common, without those of the question.
+    """Return the mean share of words that two rows have in common, without the words of the question.
 
-    The passages around an answer are on one subject; those that only share words with the question are on many.
+    The first passages of an answerable question are on one subject; those that only share its words are on many.
     """
-    others = [frozenset(row) - ranking.query_term_idf.keys() for row in rows]
-    shares = [len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(others, 2)]
+    other_words = [frozenset(row) - ranking.query_term_idf.keys() for row in rows]
+    shares = [
+        len(words & more_words) / max(1, min(len(words), len(more_words)))
+        for words, more_words in combinations(other_words, 2)
+    ]
     mean = sum(shares) / len(shares) if shares else 1.0
     return min(1.0, mean / float(load_guardrail().full["cohesion"]))
 
 
 def _score_document_spread(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:
-    """Return 0 where the first candidates are of one document, 1 where each is of another."""
-    documents = {int(facts.number_of[candidate.row]) for candidate in candidates}
+    """Return how many documents the first candidates are from: 0 for one document, 1 if each is from another."""
+    documents = {int(facts.number_by_row[candidate.row]) for candidate in candidates}
     return (len(documents) - 1) / max(1, len(candidates) - 1)
 
 
-def _is_named(form: str, text: str) -> bool:
+def _names_form_in(form: str, text: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", text) is not None
 
 
 def _lacks_years(
     route: Route, facts: DocumentFacts, results: Sequence[Result], terms: Sequence[frozenset[str]]
 ) -> bool:
-    """Return whether no requested year is that of the first passages' documents, or occurs in the passages."""
-    found = {result.document for result in results}
-    known = set().union(*(row["years"] for row in facts.documents if row["document_id"] in found))
-    printed = frozenset().union(*terms[: len(results)])
-    return bool(route.years) and not any(year in known or str(year) in printed for year in route.years)
+    """Return whether the first passages neither contain a requested year nor are from documents of such a year."""
+    document_ids = {result.document for result in results}
+    document_years = set().union(*(row["years"] for row in facts.documents if row["document_id"] in document_ids))
+    printed_terms = frozenset().union(*terms[: len(results)])
+    return bool(route.years) and not any(year in document_years or str(year) in printed_terms for year in route.years)
 
 
-def _asks_fact(question: str) -> bool:
+def _asks_for_single_fact(question: str) -> bool:
     return any(rule.pattern.search(question) for rule in load_guardrail().single_facts)
 
 
-def _part_score(ranking: Ranking) -> dict[str, float]:
-    """Split the ranker's score of the first passage.
+def _split_rank_score(ranking: Ranking) -> dict[str, float]:
+    """Split the ranker's score of the first passage into the part of features that filter, and the rest.
 
-    A question that names a form, a year or a place gets passages of it, whatever else it is about; so the share of
-    these features is separated from the rest.
+    A question that names a form, a year or a state gets passages of these whatever else it is about, so that part says
+    little about the fit of the passage.
     """
     rules = load_guardrail()
     weights, features = load_ranking().weights, ranking.features
-    named = float(sum(weights[name] * features[name][0] for name in rules.filter_features if name in features))
-    parts = {"rank_score_from_filters": named, "rank_score_residual": ranking.candidates[0].score - named}
-    return {name: min(1.0, max(0.0, value / rules.full[name])) for name, value in parts.items()}
+    filter_score = float(sum(weights[name] * features[name][0] for name in rules.filter_features if name in features))
+    score_parts = {
+        "rank_score_from_filters": filter_score,
+        "rank_score_residual": ranking.candidates[0].score - filter_score,
+    }
+    return {name: min(1.0, max(0.0, value / rules.full[name])) for name, value in score_parts.items()}
 
 
-def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the question names another country that no row covers together with its other words."""
+def _is_about_other_country(question: str, question_terms: frozenset[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a question names a foreign country that no row has close to another word of the question."""
     for match in (match for rule in load_router().countries for match in rule.pattern.finditer(question)):
-        named = frozenset(find_terms(match.group()))
-        matters = [named | {word} for word in wanted - named] or [named]
-        if not any(_occur_together(words, row) for row in rows for words in matters):
+        country_terms = frozenset(find_terms(match.group()))
+        term_groups = [country_terms | {word} for word in question_terms - country_terms] or [country_terms]
+        if not any(_occur_together(words, row) for row in rows for words in term_groups):
             return True
     return False
 
 
 def _score_retrievers(ranking: Ranking) -> float:
-    """Return how high both retrievers rank the first passage: 1 where it is the first of each."""
+    """Return the mean reciprocal rank of the first passage in both retrievers: 1 if it is first in each."""
     first, unranked = ranking.candidates[0], load_ranking().retrievers.depth
     return (1 / (first.lexical_rank or unranked) + 1 / (first.vector_rank or unranked)) / 2
 
 
 def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
-    """Return whether the corpus has the requested form, but not of the requested years.
+    """Return whether the corpus has a form of the question, but no edition for the requested years.
 
-    Yearly forms apply to their years alone; of the others each edition applies until the next one, so only what is
-    older than the first edition is missing.
+    An edition of a yearly form applies to its year; any other edition applies until the next one, so only years before
+    the first edition are missing.
     """
     editions = [row for row in facts.documents if set(split_forms(row["document_form"])) & set(route.forms)]
     if not route.years or not editions or any(row["years"] & set(route.years) for row in editions):

@@ -1,4 +1,4 @@
-"""Lines of forms, in the words that the forms print for them: those that a question names, or describes."""
+"""Find the lines of forms that a question names or describes, and quote the text that the form prints for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import polars as pl
 
 from taxkg_assets.records import LineRecord, iter_records
-from taxkg_assets.retrieval.answering.stated import (
+from taxkg_assets.retrieval.answering.openings import (
     UNRANKED,
     Findings,
     find_newest,
@@ -16,7 +16,7 @@ from taxkg_assets.retrieval.answering.stated import (
     find_row_of_words,
     name_edition,
     name_line,
-    read_line,
+    quote_line,
 )
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.index.passage_context import open_contexts
@@ -27,70 +27,72 @@ from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 
 _LINE = "line"
-_END_OF_NAME = re.compile(r"[.:(](?:\s|\w)")
+_NAME_END = re.compile(r"[.:(](?:\s|\w)")
 
 
 def asks_for_line(question: str, route: Route) -> bool:
-    """Return whether a question asks what a line of a form is or how it is computed.
+    """Return whether a question asks what a line of a form is, or how the line is computed.
 
-    Boxes are excluded: a booklet explains each of them, while the form prints only their names.
+    False for boxes: a form prints only the name of a box, so its booklet answers such a question.
 
     Args:
         question: Words of the user.
-        route: Its route.
+        route: Route of the question.
     """
     is_line = len(route.forms) == 1 and len(route.keys) == 1 and find_kind(route.keys[0]) == _LINE
     return is_line and load_answers().line_questions.matches(question)
 
 
-def asks_where(question: str, route: Route) -> bool:
+def asks_for_line_to_use(question: str, route: Route) -> bool:
     """Return whether a question asks on which line to report something, without naming a line.
 
     Args:
         question: Words of the user.
-        route: Its route.
+        route: Route of the question.
     """
     return not route.keys and load_answers().destination_questions.matches(question)
 
 
-def find_printed_lines(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
-    """Find the printed text of the line that a question names by number or by label.
+def find_printed_lines(
+    searcher: Searcher, question: str, ranking: Ranking, *, allowed_documents: Collection[str]
+) -> Findings:
+    """Find the printed text of the line that a question names by number or describes by its label.
 
     Args:
-        searcher: Opened search, with the lines of the home.
+        searcher: Opened search; `open_lines` reads the lines of the home.
         question: Words of the user.
-        ranking: Its ranking.
-        allowed: Documents that may be quoted.
+        ranking: Ranking of the question.
+        allowed_documents: Ids of the documents that may be quoted.
 
     Returns:
-        The line, or one for each part of the form that has this number; empty where the question asks for no line, or
-        where the line is unknown.
+        The line, or one for each part of the form that has a line of this number; empty where the question asks for no
+        line, or where the line is unknown.
     """
     route = ranking.route
-    is_named = asks_for_line(question, route)
-    if searcher.open_lines is None or not (is_named or asks_where(question, route)):
+    names_line = asks_for_line(question, route)
+    if searcher.open_lines is None or not (names_line or asks_for_line_to_use(question, route)):
         return Findings()
-    known = searcher.open_lines().filter(pl.col("document_id").is_in(list(allowed)))
-    newest = find_newest(searcher, route.forms or known["form"].unique().to_list())
-    selected = select_lines(known, route, newest=newest)
+    lines = searcher.open_lines().filter(pl.col("document_id").is_in(list(allowed_documents)))
+    newest_documents = find_newest(searcher, route.forms or lines["form"].unique().to_list())
+    selected = select_lines(lines, route, newest_documents=newest_documents)
     units: list[tuple[int, Unit]] = []
-    for line in choose_lines(selected, route) if is_named else match_lines(selected, question, route):
+    for line in choose_lines(selected, route) if names_line else match_lines(selected, question, route):
         row = find_row_of_words(searcher, line["label"], document_id=line["document_id"], page=line["page"])
         if row is not None:
             units.append((row, _quote(searcher, line, row)))
-    return Findings(units, is_whole=True)
+    return Findings(units, covers_question=True)
 
 
-def select_lines(lines: pl.DataFrame, route: Route, *, newest: Collection[str]) -> list[LineRecord]:
+def select_lines(lines: pl.DataFrame, route: Route, *, newest_documents: Collection[str]) -> list[LineRecord]:
     """Select the lines of the forms in a question, from the newest revisions or from the requested year.
 
     Args:
         lines: Table `lines`.
         route: Route of the question; without a form, lines of all forms are selected.
-        newest: Documents of the newest revisions of these forms.
+        newest_documents: Ids of the documents with the newest revisions of these forms.
 
     Returns:
-        Rows of `lines` with a label, in the order of their forms; a line that two files print counts once.
+        Rows of `lines` with a label, in the order of their forms; of the same line in two documents only the first.
     """
     rows = lines.filter(pl.col("label") != "")
     if route.forms:
@@ -99,22 +101,22 @@ def select_lines(lines: pl.DataFrame, route: Route, *, newest: Collection[str]) 
     if route.years:
         rows = rows.filter(pl.col("revision").str.contains("|".join(map(str, route.years))))
     else:
-        rows = rows.filter(pl.col("document_id").is_in(list(newest)))
-    kept: dict[tuple[str, ...], LineRecord] = {}
+        rows = rows.filter(pl.col("document_id").is_in(list(newest_documents)))
+    distinct_lines: dict[tuple[str, ...], LineRecord] = {}
     for row in iter_records(rows.sort("form", "line_ix", "document_id"), LineRecord):
-        kept.setdefault((row["form"], row["part"], row["key"], row["label"]), row)
-    return list(kept.values())
+        distinct_lines.setdefault((row["form"], row["part"], row["key"], row["label"]), row)
+    return list(distinct_lines.values())
 
 
 def choose_lines(lines: Sequence[LineRecord], route: Route) -> list[LineRecord]:
     """Select the lines whose number a question names.
 
     Args:
-        lines: Lines of `select_lines`.
+        lines: Lines from `select_lines`.
         route: Route of the question.
 
     Returns:
-        The line, or one for each part that has a line of this number; none where the revision lacks it.
+        The line, or one for each part that has a line of this number; empty where the form has no such line.
     """
     return [row for row in lines if covers_key(row["key"], route.keys)][: load_answers().most_parts]
 
@@ -123,24 +125,24 @@ def match_lines(lines: Sequence[LineRecord], question: str, route: Route) -> lis
     """Find the line whose label a question quotes or paraphrases: "where do I report alimony received".
 
     Args:
-        lines: Lines of `select_lines`.
+        lines: Lines from `select_lines`.
         question: Words of the user.
-        route: Its route.
+        route: Route of the question.
 
     Returns:
-        The line with the most similar name; none where the names are less similar than `label_share`, or where more
-        lines than an answer quotes have it.
+        The lines whose name is most similar to the question; empty where no name is similar enough, or too many are
+        equally similar.
     """
-    frame = find_plain_words(" ".join([load_answers().line_frame, *route.forms]))
-    wanted = find_plain_words(question) - frame
+    request_words = find_plain_words(" ".join([load_answers().line_frame, *route.forms]))
+    description = find_plain_words(question) - request_words
     scored: list[tuple[float, LineRecord]] = []
     for row in (row for row in lines if row["kind"] == _LINE):  # in a box an amount is received, not reported
-        name = find_plain_words(_END_OF_NAME.split(row["label"])[0]) - frame
-        scored.append((len(name & wanted) / max(1, len(name | wanted)), row))
-    best = max((score for score, _ in scored), default=0.0)
-    found = [row for score, row in scored if score == best]
+        line_name = find_plain_words(_NAME_END.split(row["label"])[0]) - request_words
+        scored.append((len(line_name & description) / max(1, len(line_name | description)), row))
+    best_score = max((score for score, _ in scored), default=0.0)
+    best_lines = [row for score, row in scored if score == best_score]
     limits = load_answers()
-    return found if best >= limits.label_share and len(found) <= limits.most_parts else []
+    return best_lines if best_score >= limits.label_share and len(best_lines) <= limits.most_parts else []
 
 
 def _quote(searcher: Searcher, line: LineRecord, row: int) -> Unit:
@@ -149,5 +151,7 @@ def _quote(searcher: Searcher, line: LineRecord, row: int) -> Unit:
     context = open_contexts([row], searcher.passages)[row]
     edition = name_edition(searcher, line["document_id"])
     title = Piece(role="label", text=f"{label} ({edition})", chunk_id=searcher.passages.columns["chunk_id"][row])
-    printed = read_line(line["label"], context) or Piece(role="sentence", text=line["label"], chunk_id=title.chunk_id)
-    return Unit(rank=UNRANKED, label=label, pieces=[title, printed])
+    line_piece = quote_line(line["label"], context) or Piece(
+        role="sentence", text=line["label"], chunk_id=title.chunk_id
+    )
+    return Unit(rank=UNRANKED, label=label, pieces=[title, line_piece])

@@ -1,7 +1,7 @@
 """Standard sections of instructions: who must file a form, when, and where.
 
-Every booklet of instructions has them, under headings of their own. The words of such a question are in many of its
-passages, most of all in the notices about paperwork ("Do not send the form to this address").
+Every booklet of instructions has these sections, each under a heading of its own. A search by words often finds other
+passages of the booklet instead, such as the notice about paperwork ("Do not send the form to this address").
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taxkg_assets.retrieval.answering.context import Spot, fill_section, fill_table
-from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, find_plain_words, is_current, name_edition
+from taxkg_assets.retrieval.answering.context import SentenceRef, fill_section, fill_table
+from taxkg_assets.retrieval.answering.openings import UNRANKED, Findings, find_plain_words, is_current, name_edition
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.index.document_facts import IndexedDocument
@@ -35,9 +35,9 @@ class _Section:
     """A section with a standard heading.
 
     Attributes:
-        order: Preference of its heading, and its depth.
-        is_whole: Whether it says all that a question of its kind is for.
-        rows: Rows that begin the text under its heading and under each heading below it.
+        order: Sort key: index of the rule that matches its heading, and depth of the heading.
+        is_whole: Whether it contains everything that a question of its kind asks for.
+        rows: First row under its heading and under each heading below that one.
     """
 
     order: tuple[int, int]
@@ -46,176 +46,197 @@ class _Section:
 
 
 def find_standard_sections(
-    searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]
+    searcher: Searcher, question: str, ranking: Ranking, *, allowed_documents: Collection[str]
 ) -> Findings:
     """Find the standard sections of a form's instructions that a question asks for, such as who must file.
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        ranking: Ranking of the question. A question about a line or a box asks for no standard section.
-        allowed: Documents that may be quoted.
+        ranking: Ranking of the question.
+        allowed_documents: Ids of the documents that may be quoted.
 
     Returns:
-        The beginning of each section; empty where the question asks for something else, or where the instructions have
-        no such section.
+        The beginning of each section; empty where the question names a line or box or asks for something else, or where
+        the instructions have no such section.
     """
     route = ranking.route
-    kind, rules = read_kind(question), load_standard_sections()
+    kind, rules = find_section_kind(question), load_standard_sections()
     if not kind or route.keys or route.unknown_forms or _names_other_number(question, route):
         return Findings()
-    documents = _find_instructions(searcher, route, allowed=allowed)
-    sections = sorted(_find_sections(searcher, documents, kind), key=lambda own: (own.order, own.rows))
-    chosen = [own for own in sections if own.order == sections[0].order][: rules.most]
-    contexts = open_contexts([row for own in chosen for row in own.rows[: rules.parts]], searcher.passages)
+    documents = _find_instructions(searcher, route, allowed_documents=allowed_documents)
+    sections = sorted(_find_sections(searcher, documents, kind), key=lambda section: (section.order, section.rows))
+    chosen = [section for section in sections if section.order == sections[0].order][: rules.most]
+    contexts = open_contexts([row for section in chosen for row in section.rows[: rules.parts]], searcher.passages)
     units: list[tuple[int, Unit]] = []
-    for own in chosen:
-        edition = name_edition(searcher, documents[int(searcher.passages.document_number[own.rows[0]])])
-        units += quote_section(own.rows[: rules.parts], contexts, edition=edition, words=rules.words)
-    is_whole = all(own.is_whole for own in chosen)
-    return Findings(units, is_whole=is_whole, frame=rules.frame, most_other_words=rules.most_other_words)
+    for section in chosen:
+        edition = name_edition(searcher, documents[int(searcher.passages.document_number[section.rows[0]])])
+        units += quote_section(section.rows[: rules.parts], contexts, edition=edition, max_words=rules.words)
+    is_whole = all(section.is_whole for section in chosen)
+    return Findings(units, covers_question=is_whole, request_words=rules.frame, max_other_words=rules.most_other_words)
 
 
 def _names_other_number(question: str, route: Route) -> bool:
-    """Return whether a question names one more form, by its number alone: "Forms 941 and 944"."""
-    known = {*" ".join(route.forms).replace("(", " ").replace(")", " ").split(), *map(str, route.years)}
-    return any(number not in known and number.partition("-")[0] not in known for number in _NUMBER.findall(question))
+    """Return whether a question names another form by its number alone, as 944 in "Forms 941 and 944"."""
+    routed_numbers = {*" ".join(route.forms).replace("(", " ").replace(")", " ").split(), *map(str, route.years)}
+    return any(
+        number not in routed_numbers and number.partition("-")[0] not in routed_numbers
+        for number in _NUMBER.findall(question)
+    )
 
 
-def find_form_purposes(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
+def find_form_purposes(
+    searcher: Searcher, question: str, ranking: Ranking, *, allowed_documents: Collection[str]
+) -> Findings:
     """Find the form for a purpose that a question describes: "which form is for gifts?".
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        ranking: Ranking of the question. A question that already names a form is excluded.
-        allowed: Documents that may be quoted.
+        ranking: Ranking of the question.
+        allowed_documents: Ids of the documents that may be quoted.
 
     Returns:
-        The first purpose that contains the words of the question; empty where the question asks for something else, or
-        where no instructions among the first passages state such a purpose.
+        The first purpose that contains the words of the question; empty where the question names a form or asks for
+        something else, or where no instructions among the first candidates state such a purpose.
     """
     route = ranking.route
     rules = load_standard_sections()
     if route.forms or route.keys or not rules.form_questions.matches(question):
         return Findings()
-    for number, own in _list_instructions(searcher, ranking, allowed=allowed).items():
-        sections = sorted(_find_sections(searcher, [number], _PURPOSE), key=lambda own: (own.order, own.rows))
+    for number, document in _list_instructions(searcher, ranking, allowed_documents=allowed_documents).items():
+        sections = sorted(
+            _find_sections(searcher, [number], _PURPOSE), key=lambda section: (section.order, section.rows)
+        )
         rows = sections[0].rows[:1] if sections else []
-        edition = name_edition(searcher, own["document_id"])
-        units = quote_section(rows, open_contexts(rows, searcher.passages), edition=edition, words=rules.words)
-        frame = f"{rules.frame} {rules.form_frame} {own['title']}"
-        said = " ".join([frame, *(_read_purpose(unit) for _, unit in units)])
-        if units and not find_plain_words(question) - find_plain_words(said):
-            return Findings(units, is_whole=True, frame=frame, most_other_words=0)
+        edition = name_edition(searcher, document["document_id"])
+        units = quote_section(rows, open_contexts(rows, searcher.passages), edition=edition, max_words=rules.words)
+        request_words = f"{rules.frame} {rules.form_frame} {document['title']}"
+        covered_text = " ".join([request_words, *(_read_purpose(unit) for _, unit in units)])
+        if units and not find_plain_words(question) - find_plain_words(covered_text):
+            return Findings(units, covers_question=True, request_words=request_words, max_other_words=0)
     return Findings()
 
 
 def _read_purpose(unit: Unit) -> str:
-    """Return the beginning of a stated purpose without what the form is not for."""
-    begin = " ".join(" ".join(piece.text for piece in unit.pieces).split()[: load_standard_sections().purpose_words])
-    sentences = (begin[start:end] for start, end in find_sentences(begin))
-    return " ".join(own for own in sentences if not load_answers().denials.matches(own))
+    """Return the beginning of a quoted purpose, without sentences that say what the form is not for."""
+    beginning = " ".join(
+        " ".join(piece.text for piece in unit.pieces).split()[: load_standard_sections().purpose_words]
+    )
+    sentences = (beginning[start:end] for start, end in find_sentences(beginning))
+    return " ".join(sentence for sentence in sentences if not load_answers().denials.matches(sentence))
 
 
-def _list_instructions(searcher: Searcher, ranking: Ranking, *, allowed: Collection[str]) -> dict[int, IndexedDocument]:
-    """List the current instructions among the documents of the first candidates, by number, best first."""
-    found: dict[int, IndexedDocument] = {}
+def _list_instructions(
+    searcher: Searcher, ranking: Ranking, *, allowed_documents: Collection[str]
+) -> dict[int, IndexedDocument]:
+    """Return the current instructions among the candidates by document number, best first."""
+    instructions: dict[int, IndexedDocument] = {}
     for candidate in ranking.candidates:
         number = int(searcher.passages.document_number[candidate.row])
-        own = searcher.facts.documents[number]
-        is_own = own["document_id"] in allowed and own["doc_type"] == _INSTRUCTIONS
-        if is_own and is_current(searcher, own, ranking.route, allowed=allowed):
-            found[number] = own
-        if len(found) == load_standard_sections().documents:
+        document = searcher.facts.documents[number]
+        may_be_quoted = document["document_id"] in allowed_documents and document["doc_type"] == _INSTRUCTIONS
+        if may_be_quoted and is_current(searcher, document, ranking.route, allowed_documents=allowed_documents):
+            instructions[number] = document
+        if len(instructions) == load_standard_sections().documents:
             break
-    return found
+    return instructions
 
 
 def quote_section(
-    rows: Sequence[int], contexts: Mapping[int, PassageContext], *, edition: str, words: int
+    rows: Sequence[int], contexts: Mapping[int, PassageContext], *, edition: str, max_words: int
 ) -> list[tuple[int, Unit]]:
-    """Quote what begins under a heading and under each heading below it.
+    """Quote the text under a heading and under each heading below it.
 
     Args:
-        rows: Rows of the index that begin these texts.
+        rows: First row under each of these headings.
         contexts: Lines around each row.
-        edition: Form and edition to name.
-        words: Largest number of words that are quoted.
+        edition: Form and edition for the labels of the units.
+        max_words: Maximum number of words.
 
     Returns:
-        Each text with its row; one that is cut has a note.
+        Units with their rows; a unit whose text is cut ends in a note.
     """
-    left, rules = words, load_standard_sections()
+    words_left, rules = max_words, load_standard_sections()
     units: list[tuple[int, Unit]] = []
     for row in rows:
-        statements = read_row(row, contexts[row], route=Route(), passage=0, hit=row, wanted=frozenset())
-        first = next((own for own in statements if own.is_opening or not own.is_pointer), None)
+        statements = read_row(row, contexts[row], route=Route(), passage=0, hit=row, question_terms=frozenset())
+        first = next((statement for statement in statements if statement.is_opening or not statement.is_pointer), None)
         if first is None:
             continue
-        draft, whole = _draft_opening(first, words=left)
-        left -= draft.words
+        draft, section_refs = _draft_opening(first, max_words=words_left)
+        words_left -= draft.words
         unit = finish_unit(draft, rank=UNRANKED, edition=edition)
-        is_cut = bool(whole - draft.spots) or (left <= 0 and row != rows[-1])
+        is_cut = bool(section_refs - draft.refs) or (words_left <= 0 and row != rows[-1])
         note = [Piece(role="note", text=rules.note)] if is_cut and unit.pieces[-1].role != "note" else []
         units.append((row, unit.model_copy(update={"pieces": [*unit.pieces, *note]})))
-        if left <= 0:
+        if words_left <= 0:
             break
     return units
 
 
-def _draft_opening(first: Statement, *, words: int) -> tuple[Draft, set[Spot]]:
-    """Draft the text under a heading from its first statement on, or the table there; and return what all of it is."""
-    context, spot = first.context, (first.place, first.sentence)
-    draft = draft_unit(first, worth=1.0)
+def _draft_opening(first: Statement, *, max_words: int) -> tuple[Draft, set[SentenceRef]]:
+    """Draft the text, or the table, that begins with a statement, up to a number of words.
+
+    Returns:
+        The draft, and the references of the whole section or table.
+    """
+    context, ref = first.context, (first.line_ix, first.sentence_ix)
+    draft = draft_unit(first, score=1.0)
     if first.line.is_table:
-        draft.spots |= fill_table(context, spot, rows=load_standard_sections().rows)
-        return draft, fill_table(context, spot, rows=len(context.lines))
-    draft.spots |= fill_section(context, spot, words=words)
-    return draft, fill_section(context, spot)
+        draft.refs |= fill_table(context, ref, rows=load_standard_sections().rows)
+        return draft, fill_table(context, ref, rows=len(context.lines))
+    draft.refs |= fill_section(context, ref, words=max_words)
+    return draft, fill_section(context, ref)
 
 
-def read_kind(question: str) -> str:
-    """Classify which standard section a question asks for.
+def find_section_kind(question: str) -> str:
+    """Find the kind of standard section that a question asks for.
 
     Args:
         question: Words of the user.
 
     Returns:
-        Id of the first rule of `questions` that matches; empty for none. A negated question matches no section, except
-        the one about penalties for not filing.
+        Id of the first rule of `questions` that matches; empty for none. A negated question, such as "who need not
+        file", only matches the section about penalties for not filing.
     """
     rules = load_standard_sections()
     kind = next((rule.id for rule in rules.questions if rule.pattern.search(question)), "")
-    is_barred = kind != _PENALTIES and rules.barred.matches(question)
-    return "" if is_barred else kind
+    is_negated = kind != _PENALTIES and rules.barred.matches(question)
+    return "" if is_negated else kind
 
 
-def _find_instructions(searcher: Searcher, route: Route, *, allowed: Collection[str]) -> dict[int, str]:
-    """Find the instructions for the forms of a question by number: those that are current, or of its years."""
-    parents = {form.rpartition("(Form ")[2].rstrip(")") for form in route.forms if "(" in form}
-    forms = {*route.forms} - parents  # Schedule B (Form 1040) is one form
+def _find_instructions(searcher: Searcher, route: Route, *, allowed_documents: Collection[str]) -> dict[int, str]:
+    """Return by document number the instructions for all forms of a question that are current, or of its years."""
+    parent_forms = {form.rpartition("(Form ")[2].rstrip(")") for form in route.forms if "(" in form}
+    forms = {*route.forms} - parent_forms  # Schedule B (Form 1040) is one form
     return {
-        number: own["document_id"]
-        for number, own in enumerate(searcher.facts.documents)
-        if own["document_id"] in allowed and own["doc_type"] == _INSTRUCTIONS
-        if forms and forms <= {*split_forms(own["document_form"])} and is_current(searcher, own, route, allowed=allowed)
+        document_number: document["document_id"]
+        for document_number, document in enumerate(searcher.facts.documents)
+        if document["document_id"] in allowed_documents and document["doc_type"] == _INSTRUCTIONS
+        if forms
+        and forms <= {*split_forms(document["document_form"])}
+        and is_current(searcher, document, route, allowed_documents=allowed_documents)
     }
 
 
 def _find_sections(searcher: Searcher, documents: Collection[int], kind: str) -> list[_Section]:
-    """Find the sections of some documents with a heading of a kind; the first text may be under a heading below it."""
-    facts, found = searcher.passages, dict[tuple[int, tuple[str, ...]], _Section | None]()
+    """Find the sections of some documents with a heading of a kind, and the rows under it and under its subheadings."""
+    facts, section_by_path = searcher.passages, dict[tuple[int, tuple[str, ...]], _Section | None]()
     rules = [rule for rule in load_standard_sections().headings if rule.kind == kind]
     rows = np.flatnonzero(np.isin(facts.document_number, list(documents)) & facts.opens_anchor).tolist()
     facts.prefetch(rows, ("heading_path",))
     for row in rows:
         headings = tuple(facts.columns["heading_path"][row].split(" > "))
         for depth in range(1, len(headings)):
-            name = (int(facts.document_number[row]), headings[: depth + 1])
-            if name not in found:
-                place = next((place for place, rule in enumerate(rules) if rule.pattern.search(headings[depth])), None)
-                found[name] = None if place is None else _Section((place, depth), rules[place].is_whole, [])
-            if (section := found[name]) is not None:
+            path_key = (int(facts.document_number[row]), headings[: depth + 1])
+            if path_key not in section_by_path:
+                rule_ix = next(
+                    (rule_ix for rule_ix, rule in enumerate(rules) if rule.pattern.search(headings[depth])), None
+                )
+                section_by_path[path_key] = (
+                    None if rule_ix is None else _Section((rule_ix, depth), rules[rule_ix].is_whole, [])
+                )
+            if (section := section_by_path[path_key]) is not None:
                 section.rows.append(row)
-    return [section for section in found.values() if section is not None]
+    return [section for section in section_by_path.values() if section is not None]

@@ -1,4 +1,4 @@
-"""Scores of statements as answers to a question, and the choice of those that make the answer."""
+"""Score statements as answers to a question, and choose those that make up the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Encoder
-from taxkg_assets.retrieval.index.lines import CELLS
+from taxkg_assets.retrieval.index.lines import CELL_SEPARATOR
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking
@@ -22,7 +22,7 @@ _FIGURE = re.compile(r"\d[\d.,]*")
 def score_statements(
     statements: Sequence[Statement], *, encoder: Encoder, tokens: TokenIndex | None, ranking: Ranking
 ) -> dict[int, float]:
-    """Score the most promising statements by shared words, token vectors and similarity of sentence vectors.
+    """Score the most promising statements by shared terms, token vectors and sentence vectors.
 
     Args:
         statements: Statements of the passages.
@@ -31,45 +31,45 @@ def score_statements(
         ranking: Ranking of the question.
 
     Returns:
-        Score of each chosen statement by its position in `statements`.
+        Score of each candidate statement by its index in `statements`.
     """
-    limits = load_answers()
-    flags = find_signals(statements, ranking=ranking)
-    flags["tokens"] = np.zeros(len(statements))
+    rules = load_answers()
+    signals = find_signals(statements, ranking=ranking)
+    signals["tokens"] = np.zeros(len(statements))
     if tokens is not None and ranking.tokens is not None:
-        flags["tokens"] = tokens.score_texts(
+        signals["tokens"] = tokens.score_texts(
             ranking.tokens, encoder.find_tokens([_shorten(statement.text) for statement in statements])
         )
-    order = choose_candidates(flags)
-    vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
-    flags["cosine"] = np.zeros(len(statements))
-    flags["cosine"][order] = encoder.scale.convert(vectors @ ranking.query_vector)
-    value = np.sum([weight * flags[name] for name, weight in limits.worth.items()], axis=0)
-    return {place: float(value[place]) for place in order}
+    candidates = choose_candidates(signals)
+    vectors = encoder.encode_sentences([_shorten(statements[ix].text) for ix in candidates])
+    signals["cosine"] = np.zeros(len(statements))
+    signals["cosine"][candidates] = encoder.scale.convert(vectors @ ranking.query_vector)
+    all_scores = np.sum([weight * signals[name] for name, weight in rules.worth.items()], axis=0)
+    return {ix: float(all_scores[ix]) for ix in candidates}
 
 
 def _shorten(text: str) -> str:
-    """Return the first words of a statement: they name its subject, and encoding all of a long one is slow."""
+    """Return the first words of a statement, which name its subject, as encoding a long text is slow."""
     return " ".join(text.split()[: load_answers().full_words])
 
 
-def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
-    """Preselect statements by words and tokens, at a hundredth of the cost of comparing meaning.
+def choose_candidates(signals: Mapping[str, Floats]) -> list[int]:
+    """Choose the statements to encode by the signals that cost little: terms and tokens.
 
     Args:
-        flags: Signals by name, each of shape (statements,).
+        signals: Signals by name, each of shape (statements,).
 
     Returns:
-        Places of statements, best first.
+        Indices of statements, best first.
     """
     limits = load_answers()
-    early = np.sum([weight * flags[name] for name, weight in limits.early.items()], axis=0)
-    order: list[int] = np.argsort(-early, kind="stable")[: limits.candidates].tolist()
+    cheap_scores = np.sum([weight * signals[name] for name, weight in limits.early.items()], axis=0)
+    order: list[int] = np.argsort(-cheap_scores, kind="stable")[: limits.candidates].tolist()
     return order
 
 
 def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[str, Floats]:
-    """Compute the ranking signals of each statement, except similarity of meaning.
+    """Compute the ranking signals of each statement, except those of its vectors.
 
     Args:
         statements: Statements of the passages.
@@ -78,119 +78,138 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
     Returns:
         Signals by name, each of shape (statements,) and from 0 to 1.
     """
-    wanted, limits = ranking.query_term_idf, load_answers()
-    scores = {candidate.row: candidate.score for candidate in ranking.candidates}
-    top, reach = max(scores.values(), default=0.0), limits.liked_reach
+    term_idf, route = ranking.query_term_idf, ranking.route
+    row_scores = {candidate.row: candidate.score for candidate in ranking.candidates}
+    best_score, max_distance = max(row_scores.values(), default=0.0), load_answers().liked_reach
 
-    def each(read: Callable[[Statement], float]) -> Floats:
-        return np.array([float(read(statement)) for statement in statements])
+    def score_nearness(statement: Statement) -> float:
+        """Return how near the score of the statement's row is to the best score: 1 if best, 0 if far."""
+        distance = best_score - row_scores.get(statement.row, -np.inf)
+        return max(0.0, 1.0 - distance / max_distance)
+
+    def measure(read_signal: Callable[[Statement], float]) -> Floats:
+        return np.array([float(read_signal(statement)) for statement in statements])
 
     return {
-        "terms": each(lambda own: score_overlap(wanted, own.terms | own.around)),
-        "rank": each(lambda own: 1.0 / (1 + own.passage)),
-        "hit": each(lambda own: own.is_hit),
-        "liked": each(lambda own: max(0.0, 1.0 - (top - scores.get(own.row, -np.inf)) / reach)),
-        "opening": each(lambda own: own.passage == 0 and own.is_opening),
-        "pointer": each(lambda own: own.is_pointer),
-        "fragment": each(lambda own: own.is_fragment),
-        "figures": each(lambda own: own.is_figures and not ranking.route.wants_amount),
-        "example": each(lambda own: own.is_example),
-        "expired": each(lambda own: own.is_expired and not ranking.route.years),
+        "terms": measure(lambda statement: score_overlap(term_idf, statement.terms | statement.context_terms)),
+        "rank": measure(lambda statement: 1.0 / (1 + statement.passage)),
+        "hit": measure(lambda statement: statement.is_hit),
+        "liked": measure(score_nearness),
+        "opening": measure(lambda statement: statement.passage == 0 and statement.is_opening),
+        "pointer": measure(lambda statement: statement.is_pointer),
+        "fragment": measure(lambda statement: statement.is_fragment),
+        "figures": measure(lambda statement: statement.is_figures and not route.wants_amount),
+        "example": measure(lambda statement: statement.is_example),
+        "expired": measure(lambda statement: statement.is_expired and not route.years),
     }
 
 
-def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[int]:
-    """Find for each key in the question the first statement that explains it, as definitions precede details.
+def find_key_statements(statements: Sequence[Statement], keys: Sequence[str]) -> list[int]:
+    """Find for each key of a question the first statement that explains the key, as definitions precede details.
 
     Args:
         statements: Statements of the passages.
         keys: Keys of the question.
 
     Returns:
-        Places of statements.
+        Indices of statements.
     """
-    first = (
-        next((place for place, own in enumerate(statements) if key in own.opens and not own.is_pointer), None)
+    first_ixs = (
+        next(
+            (
+                ix
+                for ix, statement in enumerate(statements)
+                if key in statement.explained_keys and not statement.is_pointer
+            ),
+            None,
+        )
         for key in keys
     )
-    return list(dict.fromkeys(place for place in first if place is not None))
+    return list(dict.fromkeys(ix for ix in first_ixs if ix is not None))
 
 
 def rank_statements(
     statements: Sequence[Statement],
-    worth: Mapping[int, float],
+    scores: Mapping[int, float],
     *,
-    openings: Sequence[int],
-    wanted: Mapping[str, float],
+    required: Sequence[int],
+    term_idf: Mapping[str, float],
 ) -> list[int]:
-    """Choose statements greedily: first the definitions of keys, then the one that adds the most new terms.
+    """Choose statements greedily: in each step the one with the best score that adds most to those already chosen.
 
-    The choice ends where the score falls below a share of the best score.
+    Statements whose score is below a share of the best score are not chosen.
 
     Args:
         statements: Statements of the passages.
-        worth: Score of each likely statement by its place in the list.
-        openings: Places of statements that come first.
-        wanted: Inverse document frequency of each term of the question.
+        scores: Score of each candidate statement by its index.
+        required: Indices of statements that are chosen first, whatever their scores.
+        term_idf: Inverse document frequency of each term of the question.
 
     Returns:
-        Places of statements in the order of choice.
+        Indices of statements in the order of choice.
     """
-    chosen = list(openings)
-    most = max(worth.values())
-    least = min(most, load_answers().least_share * most)
-    left = {place: own for place, own in worth.items() if place not in chosen and own >= least}
-    while left:
-        before = [statements[place] for place in chosen]
-        gain = {place: own + _score_addition(statements[place], before, own, wanted) for place, own in left.items()}
-        best = max(gain, key=lambda place: (gain[place], -place))
-        del left[best]
-        if chosen and _adds_nothing(statements[best], before):
+    order = list(required)
+    best_score = max(scores.values())
+    min_score = min(best_score, load_answers().least_share * best_score)
+    candidates = {ix: score for ix, score in scores.items() if ix not in order and score >= min_score}
+    while candidates:
+        chosen = [statements[ix] for ix in order]
+        gains = {
+            ix: score + _score_addition(statements[ix], chosen, score, term_idf) for ix, score in candidates.items()
+        }
+        best_ix = max(gains, key=lambda ix: (gains[ix], -ix))
+        del candidates[best_ix]
+        if chosen and _adds_nothing(statements[best_ix], chosen):
             continue
-        chosen.append(best)
-    return chosen
+        order.append(best_ix)
+    return order
 
 
-def _score_addition(own: Statement, chosen: Sequence[Statement], worth: float, wanted: Mapping[str, float]) -> float:
-    """Score what a statement adds to chosen ones: words, words of the question, a passage; less its length."""
+def _score_addition(
+    statement: Statement, chosen: Sequence[Statement], score: float, term_idf: Mapping[str, float]
+) -> float:
+    """Score what a statement adds to chosen statements: new terms of the question or a new passage, less its length."""
     gains = load_answers().gains
-    length = gains.length * len(own.text.split()) / 100
+    length = gains.length * len(statement.text.split()) / 100
     if not chosen:
         return -float(length)
-    said = frozenset[str]().union(*(other.terms for other in chosen))
-    named = said.union(*(other.around for other in chosen))
-    repeated = 1 - len(own.terms - said) / max(1, len(own.terms))
-    new_terms = score_overlap(dict(wanted), (own.terms | own.around) - named)
-    is_new_passage = all(other.passage != own.passage for other in chosen)
-    added = gains.terms * new_terms + gains.passage * is_new_passage
-    return float(added - gains.repeated * worth * repeated - length)
+    chosen_terms = frozenset[str]().union(*(other.terms for other in chosen))
+    covered_terms = chosen_terms.union(*(other.context_terms for other in chosen))
+    repeated_share = 1 - len(statement.terms - chosen_terms) / max(1, len(statement.terms))
+    new_terms = score_overlap(dict(term_idf), (statement.terms | statement.context_terms) - covered_terms)
+    is_new_passage = all(other.passage != statement.passage for other in chosen)
+    gain = gains.terms * new_terms + gains.passage * is_new_passage
+    return float(gain - gains.repeated * score * repeated_share - length)
 
 
-def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
-    """Return whether a statement repeats a chosen one, as booklets on one subject do, or is a label or a further row.
+def _adds_nothing(statement: Statement, chosen: Sequence[Statement]) -> bool:
+    """Return whether a statement repeats a chosen statement, or is a label or another row of a quoted table.
 
-    One with a figure that no chosen one prints does not repeat them, whatever words they share.
+    A statement with a figure that no chosen statement prints is no repetition, whatever words they share.
     """
-    if own.line.is_table:  # the other rows of a table answer other questions, and its notes none
-        return CELLS not in own.text or any(other.line.is_table and other.row == own.row for other in chosen)
-    if own.is_fragment:
+    if statement.line.is_table:  # the other rows of a table answer other questions, and its notes none
+        return CELL_SEPARATOR not in statement.text or any(
+            other.line.is_table and other.row == statement.row for other in chosen
+        )
+    if statement.is_fragment:
         return True
-    least = load_answers().same_share
-    terms = own.terms - own.around
-    if find_figures(own.terms) - frozenset[str]().union(*(other.terms for other in chosen)):
+    min_shared = load_answers().same_share
+    terms = statement.terms - statement.context_terms
+    if find_figures(statement.terms) - frozenset[str]().union(*(other.terms for other in chosen)):
         return False
     return any(
-        len(terms & (other.terms | other.around)) >= least * max(1, len(terms)) and len(terms) > 1 for other in chosen
+        len(terms & (other.terms | other.context_terms)) >= min_shared * max(1, len(terms)) and len(terms) > 1
+        for other in chosen
     )
 
 
 def find_figures(terms: Collection[str]) -> frozenset[str]:
-    """Return the search terms that are amounts, dates or counts, not keys of boxes or names of forms.
+    """Return the search terms that are amounts, dates or counts: those without letters.
 
     Args:
         terms: Search terms.
 
     Returns:
-        Those without letters.
+        These terms.
     """
     return frozenset(term for term in terms if _FIGURE.fullmatch(term))

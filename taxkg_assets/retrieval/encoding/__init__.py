@@ -1,1 +1,1 @@
-"""Texts to what is searched: terms, vectors and codes of vectors, and the models that make them."""
+"""Convert texts to search terms, vectors and codes of vectors; the models that make vectors."""

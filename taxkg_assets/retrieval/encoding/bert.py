@@ -1,7 +1,7 @@
-"""BERT sentence encoders with torch and tokenizers alone: `import sentence_transformers` takes three times as long.
+"""BERT sentence encoders with torch and tokenizers only, as importing sentence-transformers takes three times as long.
 
-Here: reading a folder of sentence-transformers whose parts are a BERT transformer, pooling and normalization, and
-computing what that library computes for it, bit by bit. Not here: training, other architectures, models of a hub.
+Here: read a folder of sentence-transformers with a BERT transformer, pooling and normalization; its vectors equal those
+of that library bit by bit. Not here: training, other architectures, models of a hub.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _CONFIG = {
     "is_decoder": False,
     "add_cross_attention": False,
 }
-"""Values of the configuration that are supported, each also the default."""
+"""Supported values of the configuration; an absent key has this value."""
 _UNUSED = ("pooler.", "embeddings.position_ids", "embeddings.token_type_ids")
-"""Beginnings of names of weights that vectors do not depend on."""
+"""Prefixes of the names of weights that do not affect vectors."""
 
 
 Features = dict[str, torch.Tensor]
-"""Padded token ids and their mask, shape (texts, tokens), and what the parts of a model add to them."""
+"""Padded token ids and their mask, shape (texts, tokens), and the vectors that the parts of a model add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class PlainTokenizer:
         return self._open(None)
 
     def _open(self, limit: int | None) -> Tokenizer:
-        """Return a tokenizer that cuts texts at a number of tokens; one for each number, as threads share it."""
+        """Return the tokenizer that truncates texts to a number of tokens; each has its own, as threads share it."""
         if limit not in self._by_limit:
             tokenizer = _parse_tokenizer(self._written)
             tokenizer.no_padding()
@@ -94,13 +94,13 @@ class PlainTokenizer:
         padding: bool = False,
         return_tensors: str | None = None,
     ) -> dict[str, list[list[int]]] | Features:
-        """Tokenize texts, with the special tokens at both ends.
+        """Tokenize texts, with special tokens at both ends.
 
         Args:
             texts: Texts.
             pairs: Second texts; not supported.
-            truncation: Whether texts are cut.
-            max_length: Number of tokens after which they are cut.
+            truncation: Whether to truncate texts.
+            max_length: Number of tokens to which texts are truncated.
             padding: Whether to pad to the longest text.
             return_tensors: `pt` for tensors instead of lists.
 
@@ -143,24 +143,24 @@ class _Attention(nn.Module):
         self.heads = heads
 
     def forward(self, states: torch.Tensor, mask: torch.Tensor | None, is_plain: bool) -> torch.Tensor:
-        # Here once for all three: under autocast each of them would do it.
-        narrowed = states.to(self.query.weight.dtype)
-        query, key, value = (self._split(part(narrowed)) for part in (self.query, self.key, self.value))
+        # Converted once for all three products: under autocast each of them would convert it.
+        converted = states.to(self.query.weight.dtype)
+        query, key, value = (self._split(layer(converted)) for layer in (self.query, self.key, self.value))
         scale = query.size(-1) ** -0.5
         if is_plain:
             scores = torch.matmul(query, key.transpose(2, 3)) * scale
             scores = scores if mask is None else scores + mask
-            mixed = torch.matmul(functional.softmax(scores, dim=-1), value)
+            weighted_values = torch.matmul(functional.softmax(scores, dim=-1), value)
         else:
-            mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
-        return mixed.transpose(1, 2).flatten(2)
+            weighted_values = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
+        return weighted_values.transpose(1, 2).flatten(2)
 
     def _split(self, states: torch.Tensor) -> torch.Tensor:
         """Divide the last dimension by head: (texts, heads, tokens, dimension of a head)."""
         return states.view(states.size(0), states.size(1), self.heads, -1).transpose(1, 2)
 
 
-class _Added(nn.Module):
+class _ResidualLayer(nn.Module):
     """A linear layer whose output is added to a residual and normalized."""
 
     def __init__(self, given: int, size: int, eps: float) -> None:
@@ -179,14 +179,14 @@ class _Layer(nn.Module):
         super().__init__()
         size, inner, eps = sizes.hidden_size, sizes.intermediate_size, sizes.layer_norm_eps
         attention = _Attention(size, sizes.num_attention_heads)
-        self.attention = nn.ModuleDict({"self": attention, "output": _Added(size, size, eps)})
+        self.attention = nn.ModuleDict({"self": attention, "output": _ResidualLayer(size, size, eps)})
         self.intermediate = nn.ModuleDict({"dense": _Linear(size, inner)})
-        self.output = _Added(inner, size, eps)
+        self.output = _ResidualLayer(inner, size, eps)
 
     def forward(self, states: torch.Tensor, mask: torch.Tensor | None, is_plain: bool) -> torch.Tensor:
         attended = self.attention["output"](self.attention["self"](states, mask, is_plain), states)
-        made: torch.Tensor = self.output(functional.gelu(self.intermediate["dense"](attended)), attended)
-        return made
+        output: torch.Tensor = self.output(functional.gelu(self.intermediate["dense"](attended)), attended)
+        return output
 
 
 class _Layers(nn.Module):
@@ -216,15 +216,15 @@ class _Embeddings(nn.Module):
 
 
 def _hide_padding(attention_mask: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-    """Return what is added to the scores of attention: nothing for a token, the least number for padding.
+    """Return the mask to add to attention scores: 0 for a token, minus infinity for padding.
 
-    Made once, in the arithmetic of the products: from a mask of truth values torch would make it in each layer.
+    It is made once in the type of the scores; from a boolean mask torch would make it again in each layer.
     """
-    kind = states.device.type
-    dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
-    added = torch.zeros(attention_mask.shape, dtype=dtype, device=states.device)
-    hidden = added.masked_fill(attention_mask == 0, float("-inf"))
-    return hidden[:, None, None, :].expand(-1, 1, attention_mask.size(1), -1)
+    device_type = states.device.type
+    dtype = torch.get_autocast_dtype(device_type) if torch.is_autocast_enabled(device_type) else states.dtype
+    zeros = torch.zeros(attention_mask.shape, dtype=dtype, device=states.device)
+    mask = zeros.masked_fill(attention_mask == 0, float("-inf"))
+    return mask[:, None, None, :].expand(-1, 1, attention_mask.size(1), -1)
 
 
 class Bert(nn.Module):
@@ -240,7 +240,7 @@ class Bert(nn.Module):
         """Choose how attention is computed.
 
         Args:
-            name: `eager` for single products, which can be traced; `sdpa` for torch's own function.
+            name: `eager` for separate products, which can be traced; `sdpa` for torch's own function.
         """
         self.is_plain = name == "eager"
 
@@ -251,10 +251,10 @@ class Bert(nn.Module):
             input_ids: Token ids, shape (texts, tokens).
             attention_mask: 1 for a token, 0 for padding, same shape.
         """
-        # What is traced must not depend on the mask at hand.
-        is_needed = self.is_plain or not bool(attention_mask.all())
+        # A traced graph must not depend on the mask of the sample.
+        needs_mask = self.is_plain or not bool(attention_mask.all())
         states = self.embeddings(input_ids)
-        mask = _hide_padding(attention_mask, states) if is_needed else None
+        mask = _hide_padding(attention_mask, states) if needs_mask else None
         for layer in self.encoder.layer:
             states = layer(states, mask, self.is_plain)
         return Output(states)
@@ -276,8 +276,8 @@ class Transformer(nn.Module):
         Returns:
             The features with vectors of shape (texts, tokens, dimension).
         """
-        found = self.auto_model(features["input_ids"], features["attention_mask"])
-        return {**features, "token_embeddings": found.last_hidden_state}
+        output = self.auto_model(features["input_ids"], features["attention_mask"])
+        return {**features, "token_embeddings": output.last_hidden_state}
 
 
 class Pooling(nn.Module):
@@ -348,7 +348,7 @@ class BertSentenceModel(nn.Sequential):
 
         Args:
             texts: Texts.
-            normalize_embeddings: Whether vectors have length one, whatever the parts of the model.
+            normalize_embeddings: Whether to normalize vectors even if the model does not.
 
         Returns:
             Vectors of shape (texts, dimension).
@@ -356,10 +356,8 @@ class BertSentenceModel(nn.Sequential):
         limit = self.max_seq_length
         features = self.tokenizer(texts, truncation=True, max_length=limit, padding=True, return_tensors="pt")
         with torch.inference_mode():
-            found = self(features)["sentence_embedding"].float()
-        vectors: npt.NDArray[np.float32] = (
-            functional.normalize(found, dim=-1) if normalize_embeddings else found
-        ).numpy()
+            raw = self(features)["sentence_embedding"].float()
+        vectors: npt.NDArray[np.float32] = (functional.normalize(raw, dim=-1) if normalize_embeddings else raw).numpy()
         return vectors
 
 
@@ -370,21 +368,21 @@ def read_bert(folder: Path) -> BertSentenceModel | None:
         folder: Folder of a sentence-transformers model.
 
     Returns:
-        The model in single precision and evaluation mode; None if it has something that is not supported here.
+        The model in single precision and evaluation mode; None if it has a part that is not supported here.
     """
     try:
         sizes = _read_sizes(folder)
-        parts, pooling = _read_parts(folder)
+        part_count, pooling = _read_parts(folder)
         limit, pad_token = _read_limits(folder)
         bert = _read_weights(folder, sizes)
         tokenizer = PlainTokenizer(folder, pad_token)
     except (_OtherModelError, SafetensorError, OSError, AttributeError, KeyError, TypeError, ValueError):
         return None
     limit = min(limit, sizes.max_position_embeddings)
-    made = [Transformer(bert), Pooling(pooling), Normalize()][:parts]
-    model = BertSentenceModel(made, tokenizer, limit=limit, size=sizes.hidden_size)
-    written = folder / "config_sentence_transformers.json"
-    model.prompts = dict(_read(written).get("prompts") or {}) if written.is_file() else {}
+    modules = [Transformer(bert), Pooling(pooling), Normalize()][:part_count]
+    model = BertSentenceModel(modules, tokenizer, limit=limit, size=sizes.hidden_size)
+    config_path = folder / "config_sentence_transformers.json"
+    model.prompts = dict(_read(config_path).get("prompts") or {}) if config_path.is_file() else {}
     model.eval()
     return model
 
@@ -408,43 +406,49 @@ def _read_sizes(folder: Path) -> BertSizes:
     config = _read(folder / "config.json")
     if config["model_type"] != "bert" or any(config.get(name, value) != value for name, value in _CONFIG.items()):
         raise _OtherModelError
-    return BertSizes(**{one.name: config[one.name] for one in fields(BertSizes)})
+    return BertSizes(**{size_field.name: config[size_field.name] for size_field in fields(BertSizes)})
 
 
 def _read_parts(folder: Path) -> tuple[int, str]:
-    """Return the number of parts, and how vectors are pooled."""
+    """Return the number of parts, and the pooling mode."""
     modules = _read(folder / "modules.json")
-    names = [one["type"].rpartition(".")[2] for one in modules]
+    names = [module["type"].rpartition(".")[2] for module in modules]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]) or modules[0]["path"]:
         raise _OtherModelError
-    pooled = _read(folder / modules[1]["path"] / "config.json")
-    modes = [_POOLINGS.get(name) for name, value in pooled.items() if name.startswith("pooling_mode_") and value]
-    mode = pooled.get("pooling_mode") or (modes[0] if len(modes) == 1 else None)
+    pooling_config = _read(folder / modules[1]["path"] / "config.json")
+    modes = [
+        _POOLINGS.get(name) for name, value in pooling_config.items() if name.startswith("pooling_mode_") and value
+    ]
+    mode = pooling_config.get("pooling_mode") or (modes[0] if len(modes) == 1 else None)
     if mode not in _POOLINGS.values():
         raise _OtherModelError
     return len(names), str(mode)
 
 
 def _read_limits(folder: Path) -> tuple[int, str]:
-    """Return the longest text in tokens, and the token of padding."""
-    own, tokenizer = (_read(folder / name) for name in ("sentence_bert_config.json", "tokenizer_config.json"))
-    output = own.get("modality_config", {}).get("text", {}).get("method_output_name", "last_hidden_state")
-    limit = own.get("max_seq_length") or tokenizer.get("model_max_length")
-    if own.get("do_lower_case") or output != "last_hidden_state" or not isinstance(limit, int):
+    """Return the maximum number of tokens of a text, and the padding token."""
+    encoder_config, tokenizer_config = (
+        _read(folder / name) for name in ("sentence_bert_config.json", "tokenizer_config.json")
+    )
+    output_name = (
+        encoder_config.get("modality_config", {}).get("text", {}).get("method_output_name", "last_hidden_state")
+    )
+    limit = encoder_config.get("max_seq_length") or tokenizer_config.get("model_max_length")
+    if encoder_config.get("do_lower_case") or output_name != "last_hidden_state" or not isinstance(limit, int):
         raise _OtherModelError
-    pad = tokenizer["pad_token"]
-    return limit, pad if isinstance(pad, str) else pad["content"]
+    pad_token = tokenizer_config["pad_token"]
+    return limit, pad_token if isinstance(pad_token, str) else pad_token["content"]
 
 
 def _read_weights(folder: Path, sizes: BertSizes) -> Bert:
     bert = Bert(sizes, str(folder))
     with safe_open(folder / WEIGHTS, "pt") as file:
         names = [name for name in file.keys() if not name.startswith(_UNUSED)]  # noqa: SIM118 - no mapping
-        found = {name: file.get_tensor(name) for name in names}
-    if any(weight.dtype != torch.float32 for weight in found.values()):  # the other reader keeps their precision
+        weights = {name: file.get_tensor(name) for name in names}
+    if any(weight.dtype != torch.float32 for weight in weights.values()):  # sentence-transformers keeps their precision
         raise _OtherModelError
-    wanted = {name: weight.shape for name, weight in bert.named_parameters()}
-    if wanted != {name: weight.shape for name, weight in found.items()}:
+    expected_shapes = {name: weight.shape for name, weight in bert.named_parameters()}
+    if expected_shapes != {name: weight.shape for name, weight in weights.items()}:
         raise _OtherModelError
-    bert.load_state_dict(found, assign=True)
+    bert.load_state_dict(weights, assign=True)
     return bert

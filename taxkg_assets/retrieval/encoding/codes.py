@@ -1,11 +1,11 @@
-"""Quantized vectors: one bit and one byte per dimension. Bits find the nearest rows; bytes put them in order.
+"""Quantized vectors with one bit and one byte per dimension. Bits find the nearest rows; bytes put these in order.
 
-At 500,000 vectors of 384 dimensions the bits take 24 MB and 3 ms to compare, the bytes 192 MB, of which only the rows
-that are near by their bits are read; the vectors themselves would take 768 MB.
+For 500,000 vectors of 384 dimensions the bits take 24 MB and 3 ms to compare, and the bytes 192 MB, of which only the
+nearest rows are read; the vectors themselves would take 768 MB.
 
 Source:
-    The sign code of Gao and Long 2024, RaBitQ (arXiv 2405.12497), around the mean of all vectors; candidates are
-    compared again by their bytes, as there by their vectors.
+    Gao and Long 2024, RaBitQ (arXiv 2405.12497): the sign code around the mean of all vectors. Candidates are compared
+    again by their bytes here, by their vectors there.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ from taxkg_assets.retrieval.encoding.vector import score_rows
 
 Ints = npt.NDArray[np.int64]
 _WORD = 64
+"""Bits of a word."""
 _BLOCK = 1_024
 """Rows whose bytes are multiplied at once: they fit into the processor's cache."""
 _SIGNS_AT_ONCE = 1 << 15
 """Rows whose bits are compared at once, for the same reason."""
 _WORDS_AT_ONCE = 3
-"""Words whose differing bits are counted in one byte."""
+"""Words whose differing bits are counted in one byte: at most 192 of 255."""
 _LARGEST = 127
+"""Largest value of a byte with a sign."""
 _STRIDE = 8
+"""Of many distances one in `_STRIDE` is sampled to estimate the largest of the smallest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class VectorCodes:
     Attributes:
         center: Mean vector, shape (dimension,).
         signs: Bits of all rows word by word, shape (words, rows).
-        octets: Each value in units of 1/127 of the largest of all, shape (rows, dimension).
+        octets: Values as bytes, shape (rows, dimension); 127 stands for the largest absolute value of all vectors.
     """
 
     center: Vectors
@@ -52,7 +55,7 @@ class VectorCodes:
         return len(self.octets)
 
     def count_differences(self, query_vector: Vectors) -> npt.NDArray[np.uint16]:
-        """Count, for each row, the dimensions in which row and question are on opposite sides of the mean.
+        """Count for each row the dimensions in which row and question are on different sides of the mean.
 
         Args:
             query_vector: Vector of shape (dimension,), of any length.
@@ -61,31 +64,33 @@ class VectorCodes:
             Counts of shape (rows,), from 0 to the dimension.
         """
         counts = np.empty(self.height, dtype=np.uint16)
-        unit = query_vector / max(
-            float(np.linalg.norm(query_vector)), 1e-9
-        )  # a mixture of vectors is shorter than they are
+        # The vector of an expanded question is a mean of unit vectors, and so shorter than 1.
+        unit = query_vector / max(float(np.linalg.norm(query_vector)), 1e-9)
         query_bits = _pack(unit[None] - self.center)[:, 0]
-        differing, counted = np.empty(_SIGNS_AT_ONCE, dtype=np.uint64), np.empty((2, _SIGNS_AT_ONCE), dtype=np.uint8)
-        for first in range(0, self.height, _SIGNS_AT_ONCE):
-            part = counts[first : first + _SIGNS_AT_ONCE]
-            bits, (count, total) = differing[: len(part)], counted[:, : len(part)]
-            for place, (word, mine) in enumerate(
-                zip(self.signs[:, first : first + len(part)], query_bits, strict=True)
+        xor_buffer, count_buffers = (
+            np.empty(_SIGNS_AT_ONCE, dtype=np.uint64),
+            np.empty((2, _SIGNS_AT_ONCE), dtype=np.uint8),
+        )
+        for start in range(0, self.height, _SIGNS_AT_ONCE):
+            part_counts = counts[start : start + _SIGNS_AT_ONCE]
+            differing_bits, (count, total) = xor_buffer[: len(part_counts)], count_buffers[:, : len(part_counts)]
+            for word_ix, (row_word, query_word) in enumerate(
+                zip(self.signs[:, start : start + len(part_counts)], query_bits, strict=True)
             ):
-                np.bitwise_xor(word, mine, out=bits)
-                if place % _WORDS_AT_ONCE:
-                    total += np.bitwise_count(bits, out=count)
+                np.bitwise_xor(row_word, query_word, out=differing_bits)
+                if word_ix % _WORDS_AT_ONCE:
+                    total += np.bitwise_count(differing_bits, out=count)
                     continue
-                if place:
-                    part += total
+                if word_ix:
+                    part_counts += total
                 else:
-                    part[:] = 0
-                np.bitwise_count(bits, out=total)
-            part += total
+                    part_counts[:] = 0
+                np.bitwise_count(differing_bits, out=total)
+            part_counts += total
         return counts
 
     def compare(self, query_vector: Vectors, rows: Ints) -> Vectors:
-        """Approximate the inner products of some rows with a vector, from the rows' bytes, up to one constant factor.
+        """Approximate the inner products of some rows with a vector by the rows' bytes, up to a constant factor.
 
         Args:
             query_vector: Vector of shape (dimension,).
@@ -108,7 +113,7 @@ def build_codes(vectors: Vectors) -> VectorCodes:
         vectors: Unit vectors of shape (rows, dimension).
 
     Returns:
-        Codes in the same order.
+        Codes in the order of the rows.
     """
     center: Vectors = vectors.mean(axis=0, dtype=np.float64).astype(np.float32) if len(vectors) else vectors.sum(axis=0)
     signs = np.zeros((-(-vectors.shape[1] // _WORD), len(vectors)), dtype=np.uint64)
@@ -120,26 +125,26 @@ def build_codes(vectors: Vectors) -> VectorCodes:
     return VectorCodes(center, signs, octets)
 
 
-def find_smallest_distances(differences: npt.NDArray[np.uint16], count: int) -> Ints:
-    """Find the indices of the smallest Hamming distances, including ties with the largest of them.
+def find_smallest_distances(distances: npt.NDArray[np.uint16], count: int) -> Ints:
+    """Find the indices of the smallest Hamming distances, including ties with the largest of these.
 
     Args:
-        differences: Distances of shape (rows,).
+        distances: Distances of shape (rows,).
         count: Number of indices.
 
     Returns:
         Indices in ascending order.
     """
-    if len(differences) <= count:
-        return np.arange(len(differences))
-    step = _STRIDE if len(differences) > _STRIDE * count else 1
-    cut = int(np.searchsorted(np.cumsum(np.bincount(differences[::step])), -(-count // step)))
-    return np.flatnonzero(differences <= cut)
+    if len(distances) <= count:
+        return np.arange(len(distances))
+    step = _STRIDE if len(distances) > _STRIDE * count else 1
+    cut = int(np.searchsorted(np.cumsum(np.bincount(distances[::step])), -(-count // step)))
+    return np.flatnonzero(distances <= cut)
 
 
-def _pack(moved: Vectors) -> npt.NDArray[np.uint64]:
-    """Return the signs of rows as bits, word by word: (words, rows)."""
-    bits = np.packbits(moved > 0, axis=1, bitorder="little")
+def _pack(centered: Vectors) -> npt.NDArray[np.uint64]:
+    """Return the signs of the values as bits in words, shape (words, rows)."""
+    bits = np.packbits(centered > 0, axis=1, bitorder="little")
     padded: Any = np.pad(bits, ((0, 0), (0, -bits.shape[1] % (_WORD // 8))))
     words: npt.NDArray[np.uint64] = np.ascontiguousarray(padded).view(np.uint64).T
     return words

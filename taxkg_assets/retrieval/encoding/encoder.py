@@ -1,4 +1,4 @@
-"""Encoders: the interface from text to vectors, and batching that never changes a vector.
+"""The interface of encoders from text to vectors, and batching that never changes a vector.
 
 Not here: encoders (`sentence_encoder.py`, `exported.py`), and finding or opening a model.
 """
@@ -25,14 +25,14 @@ DECIMALS = 5
 MAX_TOKENS = 256
 """Tokens of a text that are encoded, unless its model takes fewer."""
 TOKENIZED_AT_ONCE = 1_000
-"""Texts in one call of a tokenizer: its output for each besides the ids takes fifty times their memory."""
+"""Texts in one call of a tokenizer, whose full output takes fifty times the memory of the token ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class CosineScale:
     """Linear map from the cosines of an encoder to those of its base model.
 
-    The weights and limits of the rules are for the base's cosines; training shifts and spreads them.
+    The weights and limits of the rules are made for cosines of the base model, and training changes their distribution.
 
     Attributes:
         slope: Factor.
@@ -43,7 +43,7 @@ class CosineScale:
     offset: float = 0.0
 
     def convert(self, cosines: Vectors) -> Vectors:
-        """Convert cosines of the encoder to those of its base.
+        """Convert cosines of the encoder to cosines of its base model.
 
         Args:
             cosines: Array of any shape.
@@ -65,7 +65,7 @@ MapBatches = Callable[[Callable[[Batch], Any], Iterable[Batch]], Iterable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """Tokens of a text without the special ones at both ends, with their unit vectors of shape (tokens, dimension)."""
+    """Tokens of a text without special tokens, with their unit vectors of shape (tokens, dimension)."""
 
     tokens: npt.NDArray[np.int32]
     vectors: Vectors
@@ -80,7 +80,7 @@ class Encoder(Protocol):
 
     @property
     def model_hash(self) -> str:
-        """Return the digest of its weights."""
+        """Return the digest of the model's weights."""
 
     @property
     def dimension(self) -> int:
@@ -88,14 +88,14 @@ class Encoder(Protocol):
 
     @property
     def scale(self) -> CosineScale:
-        """Return the map from its cosines to those of its base."""
+        """Return the map from the encoder's cosines to those of its base model."""
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """Encode passages for storage.
 
         Args:
             texts: Passages with their context.
-            progress: Receives the number of encoded texts, and of all.
+            progress: Receives the number of encoded texts, and the number of all texts.
 
         Returns:
             Unit vectors of shape (texts, dimension).
@@ -122,14 +122,14 @@ class Encoder(Protocol):
         """
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text as far as the encoder reads it, without the special ones at both ends.
+        """Return the ids of the tokens of each text that the encoder reads, without special tokens.
 
         Args:
             texts: Texts.
         """
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return the tokens of each text with a vector for each; these depend on the text alone.
+        """Return the tokens of each text with their vectors, which depend on the text alone.
 
         Args:
             texts: Texts.
@@ -162,13 +162,13 @@ def batch_by_padded_length(ids: Sequence[list[int]], *, rows: int) -> list[Batch
     Returns:
         Batches of indices into `ids`, the shortest texts first.
     """
-    by_length: dict[int, list[int]] = {}
+    texts_by_length: dict[int, list[int]] = {}
     for row, token_ids in enumerate(ids):
-        by_length.setdefault(pad_length(token_ids), []).append(row)
+        texts_by_length.setdefault(pad_length(token_ids), []).append(row)
     return [
-        of_length[first : first + rows]
-        for _, of_length in sorted(by_length.items())
-        for first in range(0, len(of_length), rows)
+        text_ixs[first : first + rows]
+        for _, text_ixs in sorted(texts_by_length.items())
+        for first in range(0, len(text_ixs), rows)
     ]
 
 
@@ -184,11 +184,12 @@ def encode_by_length(
     """Encode tokenized texts, shortest first, in batches of one padded length.
 
     Args:
-        ids: Tokens of each text.
-        forward: Vectors of a batch of tokens, padded to a length; called from several threads if `map_batches` does so.
+        ids: Token ids of each text.
+        forward: Returns the vectors of a batch of token ids, padded to a length. It must be safe to call from several
+            threads if `map_batches` uses these.
         dimension: Length of a vector.
-        rows: Texts in a batch.
-        progress: Called after each batch with the number of texts that are done, and of all.
+        rows: Maximum number of texts in a batch.
+        progress: Called after each batch with the number of encoded texts, and the number of all texts.
         map_batches: Runs the batches; `map` runs one after the other.
 
     Returns:
@@ -210,11 +211,11 @@ def encode_by_length(
 
 
 def make_token_vectors(ids: Sequence[int], vectors: Vectors) -> TokenVectors:
-    """Pair the tokens of a text with their unit vectors, without the special tokens.
+    """Pair the tokens of a text with their unit vectors, leaving out the special tokens.
 
     Args:
-        ids: Tokens of the text.
-        vectors: Vectors of all its tokens and of padding behind them, shape (length, dimension).
+        ids: Token ids of the text.
+        vectors: Vectors of all its tokens and of the padding after them, shape (length, dimension).
 
     Returns:
         Tokens and vectors.

@@ -1,7 +1,7 @@
-"""Models exported to ONNX, for questions: ONNX Runtime, a tokenizer, and numpy for pooling.
+"""Models exported to ONNX, run with ONNX Runtime, a tokenizer and numpy, without torch.
 
-Here: the encoder and the two rerankers over opened sessions. Not here: exporting, finding or verifying a file. Nothing
-here needs torch, and the results are those of `encoder.py` and `passage_scorer.py` in single precision.
+Here: the encoder and the two rerankers over opened sessions; their results are those of `sentence_encoder.py` and
+`passage_scorer.py` in single precision. Not here: exporting, finding or verifying a file.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ MEAN, FIRST = "mean", "cls"
 POOLINGS = (MEAN, FIRST)
 _EPSILON = 1e-12
 _TOGETHER = 4
-"""Sentences that are encoded together: less padding than in larger batches."""
+"""Sentences in a batch; larger batches need more padding."""
 _KNOWN_SENTENCES = 10_000
-"""Sentences whose vectors are remembered: questions on one subject compare the same ones."""
+"""Sentences whose vectors are cached, as questions on one subject compare the same sentences."""
 _REMEMBERED = 8
-"""Texts whose token vectors are remembered."""
+"""Texts whose token vectors are cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,17 @@ class ExportCard:
     """Metadata that an exported model needs besides its file, written at export and read at opening.
 
     Attributes:
-        kind: `encoder`, also for late interaction, or `cross`.
+        kind: `encoder`, also used for late interaction, or `cross` for a cross-encoder.
         model_name: Name or path of the model.
-        weights: Digest of its weights.
+        weights: Digest of the model's weights.
         max_tokens: Tokens of a text that are read.
         pad_id: Token for padding.
         dimension: Length of a vector.
         pooling: `mean` or `cls`.
         prompts: Prefixes of texts by kind.
-        scale: Map from its cosines to those of its base.
+        scale: Map from the model's cosines to those of its base model.
         digests: SHA-256 of each file of the export.
-        is_optimized: Whether the graph is saved after the runtime's optimizations, so that opening it repeats none.
+        is_optimized: Whether the file has the optimized graph, so that opening it need not optimize it again.
     """
 
     kind: str
@@ -78,14 +78,14 @@ class ExportedModel:
     card: ExportCard
 
     def token_ids(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
-        """Tokenize texts, with the special tokens at both ends.
+        """Tokenize texts, with special tokens at both ends.
 
         Args:
             texts: Texts.
-            limit: Largest number of tokens of a text.
+            limit: Maximum number of tokens of a text.
 
         Returns:
-            Tokens of each text.
+            Token ids of each text.
         """
         self.tokenizer.enable_truncation(min(limit, self.card.max_tokens))
         if len(texts) == 1:  # a batch of one starts threads
@@ -97,17 +97,17 @@ class ExportedModel:
         """Run padded rows of tokens through the model.
 
         Args:
-            ids: Tokens of each row.
+            ids: Token ids of each row.
             length: Length that rows are padded to.
 
         Returns:
             Vectors of shape (rows, length, dimension), and a mask of shape (rows, length), 0 for padding.
         """
-        pad = self.card.pad_id
-        padded = np.array([[*row, *[pad] * (length - len(row))] for row in ids], dtype=np.int64)
+        pad_id = self.card.pad_id
+        padded = np.array([[*row, *[pad_id] * (length - len(row))] for row in ids], dtype=np.int64)
         mask = np.array([[1] * len(row) + [0] * (length - len(row)) for row in ids], dtype=np.int64)
-        given = {"input_ids": padded, "attention_mask": mask}
-        outputs: Vectors = self.session.run(None, {node.name: given[node.name] for node in self.session.get_inputs()})[
+        inputs = {"input_ids": padded, "attention_mask": mask}
+        outputs: Vectors = self.session.run(None, {node.name: inputs[node.name] for node in self.session.get_inputs()})[
             0
         ]
         return outputs, mask
@@ -115,14 +115,14 @@ class ExportedModel:
 
 @dataclass(frozen=True, slots=True)
 class ExportedEncoder:
-    """An encoder for questions over an exported model; `model_hash` is that of the index that it is used with."""
+    """An encoder for questions over an exported model; `model_hash` is that of the index which it searches."""
 
     model: ExportedModel
     model_hash: str
     recent: dict[tuple[int, ...], Vectors] = field(default_factory=dict, compare=False, repr=False)
-    """Token vectors of the last questions: one is encoded as a whole and by its tokens."""
+    """Cached token vectors of the last questions, from which the vector of a question is pooled, too."""
     sentences: dict[str, Vectors] = field(default_factory=dict, compare=False, repr=False)
-    """Vectors of the last sentences."""
+    """Cached vectors of the last sentences."""
 
     @property
     def model_name(self) -> str:
@@ -167,15 +167,15 @@ class ExportedEncoder:
         return vector
 
     def encode_together(self, texts: Sequence[str]) -> None:
-        """Encode a few questions in one batch and remember their tokens, so that `encode_query` encodes none of them.
+        """Encode a few questions in one batch and cache their token vectors, which `encode_query` then reuses.
 
-        The vectors are the same: weights are read once, which takes less processor time, but no less on the clock where
-        questions are encoded side by side.
+        The vectors are the same. One batch takes less processor time, but no less wall-clock time than two questions in
+        parallel.
 
         Args:
             texts: Questions.
         """
-        # One by one: a tokenizer starts threads for several.
+        # One at a time, as a tokenizer starts threads for several texts.
         ids = [self._token_ids([self._prompt("query") + text])[0] for text in texts]
         vectors, _ = self.model.token_vectors(ids, max(map(len, ids)))
         if len(self.recent) + len(ids) > _REMEMBERED:
@@ -193,21 +193,23 @@ class ExportedEncoder:
         Returns:
             Unit vectors, shape (texts, dimension).
         """
-        found = {text: own for text in texts if (own := self.sentences.get(text)) is not None}
-        new = [text for text in dict.fromkeys(texts) if text not in found]
-        ids = self._token_ids(new) if new else []
+        vector_by_text = {
+            text: cached_vector for text in texts if (cached_vector := self.sentences.get(text)) is not None
+        }
+        new_texts = [text for text in dict.fromkeys(texts) if text not in vector_by_text]
+        ids = self._token_ids(new_texts) if new_texts else []
         order = sorted(range(len(ids)), key=lambda ix: len(ids[ix]))
-        for first in range(0, len(order), _TOGETHER):
-            group = order[first : first + _TOGETHER]
-            vectors = self._forward([ids[ix] for ix in group], len(ids[group[-1]]))
-            found.update((new[ix], vector.copy()) for ix, vector in zip(group, vectors, strict=True))
-        if len(self.sentences) + len(new) > _KNOWN_SENTENCES:
+        for start in range(0, len(order), _TOGETHER):
+            batch = order[start : start + _TOGETHER]
+            vectors = self._forward([ids[ix] for ix in batch], len(ids[batch[-1]]))
+            vector_by_text.update((new_texts[ix], vector.copy()) for ix, vector in zip(batch, vectors, strict=True))
+        if len(self.sentences) + len(new_texts) > _KNOWN_SENTENCES:
             self.sentences.clear()
-        self.sentences.update((text, found[text]) for text in new)
-        return np.array([found[text] for text in texts], dtype=np.float32).reshape(-1, self.dimension)
+        self.sentences.update((text, vector_by_text[text]) for text in new_texts)
+        return np.array([vector_by_text[text] for text in texts], dtype=np.float32).reshape(-1, self.dimension)
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text without the special ones.
+        """Return the token ids of each text without special tokens.
 
         Args:
             texts: Texts.
@@ -215,7 +217,7 @@ class ExportedEncoder:
         return [token_ids[1:-1] for token_ids in self._token_ids(texts)]
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode the tokens of texts, each in a batch of one: questions come one at a time.
+        """Encode the tokens of each text in a batch of its own.
 
         Args:
             texts: Texts.
@@ -226,7 +228,7 @@ class ExportedEncoder:
         return [self._encode_row(ids) for ids in self._token_ids(texts)]
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode each token between the special ones at both ends of every text.
+        """Encode each token alone, between the special tokens.
 
         Args:
             tokens: Token ids.
@@ -278,7 +280,7 @@ class ExportedLateScorer:
     model: ExportedModel
 
     def score(self, question: str, passages: Sequence[str]) -> Floats:
-        """Return the mean over the question's tokens of the cosine to the nearest token of each passage.
+        """Score passages by the mean cosine of the question's tokens to the nearest token of a passage.
 
         Args:
             question: Words of the question.
@@ -291,7 +293,7 @@ class ExportedLateScorer:
         return score_tokens(question_tokens, self._vectors(passages))
 
     def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
-        """Return unit vectors of each text's tokens, without the special tokens at both ends."""
+        """Return the unit vectors of the tokens of each text, without special tokens."""
         ids = self.model.token_ids(texts, limit=LATE_TOKENS)
         vectors: dict[int, Vectors] = {}
         order = sorted(range(len(texts)), key=lambda ix: len(texts[ix]))
@@ -335,11 +337,11 @@ class ExportedCrossScorer:
         def pad(rows: Sequence[Sequence[int]], filler: int) -> npt.NDArray[np.int64]:
             return np.array([[*row, *[filler] * (length - len(row))] for row in rows], dtype=np.int64)
 
-        given = {
+        inputs = {
             "input_ids": pad([pair.ids for pair in pairs], self.model.card.pad_id),
             "attention_mask": pad([pair.attention_mask for pair in pairs], 0),
             "token_type_ids": pad([pair.type_ids for pair in pairs], 0),
         }
         session = self.model.session
-        raw = session.run(None, {node.name: given[node.name] for node in session.get_inputs()})[0]
+        raw = session.run(None, {node.name: inputs[node.name] for node in session.get_inputs()})[0]
         return np.asarray(raw, dtype=np.float64).reshape(len(pairs))

@@ -1,4 +1,4 @@
-"""A model on the GPU, for batches of passages: single precision, and the processor when the GPU's memory runs out.
+"""A model on the GPU for batches of passages, in single precision; the CPU takes over when GPU memory runs out.
 
 Here: whether there is a GPU, and running a batch on it. Not here: batching, or which home computes on a GPU.
 """
@@ -18,9 +18,9 @@ from typing import Any
 
 GPU = "cuda"
 GPU_ROWS = 256
-"""Texts in a batch on the GPU: always as many, so that a vector depends on its text alone."""
+"""Texts in each batch on the GPU; the number is fixed so that a vector depends on its text alone."""
 _DRIVERS = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
-"""Files that a loaded driver of NVIDIA makes: Linux, its containers, Windows' Linux, Windows."""
+"""Files that exist where an NVIDIA driver is loaded: on Linux, in containers, in WSL, on Windows."""
 _BUILT_FOR = re.compile(r"^cuda\b[^=]*= *['\"]", re.MULTILINE)
 """The line of PyTorch's `version.py` in a build for CUDA."""
 
@@ -64,8 +64,8 @@ class GpuModel:
     Attributes:
         model: The copy; None once the GPU's memory has run out.
         fallback: The model on the CPU, used once the memory of the GPU is full.
-        device: Where the copy is.
-        rows: Texts in a batch of the processor.
+        device: Device of the copy.
+        rows: Texts in a batch on the CPU.
     """
 
     model: Any
@@ -74,10 +74,10 @@ class GpuModel:
     rows: int
 
     def run(self, features: dict[str, Any], output: str) -> Any:
-        """Run a batch, and return one of the model's outputs on the processor.
+        """Run a batch, and return one of the model's outputs as a tensor on the CPU.
 
         Args:
-            features: Padded tokens and their mask, on the processor.
+            features: Padded token ids and their mask, on the CPU.
             output: Name of the output.
 
         Returns:
@@ -106,12 +106,12 @@ def open_on_gpu(model: Any, *, rows: int, device: str = GPU) -> GpuModel | str:
     """Copy a model to the GPU.
 
     Args:
-        model: Module of torch on the processor; it stays there.
-        rows: Texts in a batch of the processor.
-        device: Where to copy it.
+        model: Torch module on the CPU, which stays there.
+        rows: Texts in a batch on the CPU.
+        device: Device to copy the model to.
 
     Returns:
-        The copy, or why there is none.
+        The copy, or the reason why there is none.
     """
     import torch
 

@@ -1,6 +1,6 @@
-"""Text to search terms, and the vocabulary of a corpus.
+"""Find the search terms of a text; the vocabulary of a corpus.
 
-Keys decide tax questions, so a box, a form number, a section and an amount are one term each (`rules/lexical.yaml`).
+A box, a form number, a section and an amount are one term each, as they decide tax questions (`rules/lexical.yaml`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _DIGIT = re.compile(r"\d")
 
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
-    """Remove plural and tense endings; the stem need not be a word, only the same for all forms.
+    """Remove plural and tense endings from a word.
+
+    The stem need not be a word, but is the same for all forms of a word.
 
     Args:
         word: Word in lower case.
@@ -49,7 +51,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stopwords() -> frozenset[str]:
-    """Return the stop words, alone and contracted."""
+    """Return the stop words and their contractions."""
     family = load_lexical()
     return frozenset(word + ending for word in family.stopwords for ending in ("", *family.contractions))
 
@@ -68,10 +70,10 @@ def _number(whole: str, fraction: str, thousands: str, percent: str) -> list[str
 
 @lru_cache(maxsize=1)
 def _scanner() -> re.Pattern[str]:
-    """Compile one pass over the text for the terms that are not prefixed by a word.
+    """Compile the pattern that finds words, dashed numbers, keys and amounts in one pass over a text.
 
-    There is a group for each kind, and four within an amount. Words come first, as most terms are words; nothing else
-    begins with a letter.
+    It has one group for each of these kinds, and four groups within an amount. Words come first, as most terms are
+    words, and no other kind begins with a letter.
     """
     patterns = _patterns()
     return re.compile("|".join(f"({patterns[rule].pattern})" for rule in ("word", "dashed_number", "key", "amount")))
@@ -79,7 +81,7 @@ def _scanner() -> re.Pattern[str]:
 
 @lru_cache(maxsize=200_000)
 def _find_word_terms(word: str) -> tuple[str, ...]:
-    if word.startswith("e-"):  # an e-file, or an efile, is a file
+    if word.startswith("e-"):  # "e-file" is found as "efile" and as "file"
         return (stem("e" + word[2:]), *_find_word_terms(word[2:]))
     return () if word in _stopwords() else (stem(word),)
 
@@ -104,7 +106,7 @@ def find_terms(text: str) -> list[str]:
     text = text.casefold()
     terms: list[str] = []
     if _DIGIT.search(text):
-        text = _take_prefixed(text, terms)
+        text = _extract_prefixed(text, terms)
     for word, dashed, key, amount, *parts in _scanner().findall(text):
         if word:
             terms += _find_word_terms(word)
@@ -120,16 +122,20 @@ def find_distinct_terms(text: str) -> frozenset[str]:
     """Return the distinct search terms of a short text, cached for recent texts.
 
     Args:
-        text: Sentence or heading: questions on one subject read the same ones.
+        text: Sentence or heading.
 
     Returns:
-        Terms, each once.
+        The distinct terms.
     """
     return frozenset(find_terms(text))
 
 
-def _take_prefixed(text: str, terms: list[str]) -> str:
-    """Add the terms of numbers that a word or a letter makes keys, and return the text without those of forms."""
+def _extract_prefixed(text: str, terms: list[str]) -> str:
+    """Add the terms of numbers with a prefix, such as "box 2a" or "section 179", to `terms`.
+
+    Returns:
+        The text without the suffixes of form numbers and the letters of subsections.
+    """
     patterns = _patterns()
 
     def take_form(match: re.Match[str]) -> str:
@@ -153,7 +159,7 @@ def _take_prefixed(text: str, terms: list[str]) -> str:
 
 
 class Vocabulary:
-    """The terms of a corpus in alphabetical order, and the number of rows that contain each.
+    """The terms of a corpus in alphabetical order, and the number of rows that contain each term.
 
     Args:
         terms: Column of terms.

@@ -1,7 +1,7 @@
 """Export of a sentence-transformers model as an ONNX graph, in single precision or with 8-bit weights.
 
-Here: files, as the encoder's ONNX runtimes read them too. Not here: what else a question needs of an export, which
-`export.py` adds; the encoding of passages depends on none of that.
+Here: writing graph files, which encoders of passages read, too. Not here: the further files of an export for questions
+(`export.py`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ WHOLE, SMALL = "model.onnx", "model_int8.onnx"
 
 
 def export_onnx(model: Any, folder: Path) -> None:
-    """Write a loaded model's transformer as `model.onnx` and `model_int8.onnx`; pooling stays in the model.
+    """Write the transformer of a model as `model.onnx` and `model_int8.onnx`, without pooling.
 
-    Each file appears as a whole or not at all, even where several processes export at the same time.
+    Each file appears complete or not at all, even if several processes export at the same time.
 
     Args:
         model: Loaded SentenceTransformer.
@@ -60,8 +60,8 @@ def trace_graph(module: torch.nn.Module, tokenizer: Any, path: Path, *, output: 
     """Write a module as an ONNX graph.
 
     Args:
-        module: Module with plain tensors in and out.
-        tokenizer: Its tokenizer.
+        module: Module whose inputs and outputs are tensors.
+        tokenizer: Tokenizer of the module.
         path: File to write.
         output: Name of the output.
         pairs: Whether inputs are pairs of texts.
@@ -71,8 +71,8 @@ def trace_graph(module: torch.nn.Module, tokenizer: Any, path: Path, *, output: 
     """
     texts = ["a box", "a longer line of a form"]
     sample = tokenizer(texts, texts if pairs else None, return_tensors="pt", padding=True)
-    known = ("input_ids", "attention_mask", "token_type_ids") if pairs else ("input_ids", "attention_mask")
-    names = [name for name in known if name in sample]
+    input_names = ("input_ids", "attention_mask", "token_type_ids") if pairs else ("input_ids", "attention_mask")
+    names = [name for name in input_names if name in sample]
     axes = {name: {0: "text", 1: "token"} for name in names} | {
         output: {0: "text"} if pairs else {0: "text", 1: "token"}
     }
@@ -94,7 +94,7 @@ def trace_graph(module: torch.nn.Module, tokenizer: Any, path: Path, *, output: 
 
 
 def quantize_graph(whole: Path, small: Path) -> None:
-    """Quantize a graph: weights of matrix products to 8 bits, activations at run time.
+    """Quantize a graph: weights of matrix products to 8 bits; activations are quantized at run time.
 
     Args:
         whole: Graph in single precision.
@@ -103,7 +103,7 @@ def quantize_graph(whole: Path, small: Path) -> None:
     Source:
         Dynamic quantization of onnxruntime.
     """
-    logging.disable(logging.WARNING)  # it advises to optimize first, which changes nothing here
+    logging.disable(logging.WARNING)  # it advises to optimize the graph first, which changes nothing here
     try:
         quantize_dynamic(whole, small, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"])
     finally:
@@ -111,7 +111,7 @@ def quantize_graph(whole: Path, small: Path) -> None:
 
 
 class PlainTransformer(torch.nn.Module):
-    """The transformer with plain tensors in and out, as the exporter requires."""
+    """The transformer with tensors as inputs and output, as the exporter requires."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class PlainTransformer(torch.nn.Module):
 
 
 class PlainClassifier(torch.nn.Module):
-    """A cross-encoder with plain tensors in and out; `token_type_ids` is omitted where the model does not use it."""
+    """A cross-encoder with tensors as inputs and output; models without token types get no `token_type_ids`."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__()
@@ -145,6 +145,6 @@ class PlainClassifier(torch.nn.Module):
             attention_mask: 1 for a token, 0 for padding, same shape.
             token_type_ids: 0 for the question, 1 for the passage, same shape; None for models without them.
         """
-        more = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
-        output: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask, **more).logits
+        token_types = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
+        output: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask, **token_types).logits
         return output

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 WEIGHTS = "model.weights"
-"""File with the weights of a saved graph, in its folder; they are mapped, not read, when the graph is opened."""
+"""File with the weights of a saved graph, in the folder of the graph; it is memory-mapped when the graph is opened."""
 
 
 class ExportError(Exception):
-    """A model cannot be exported, or its export computes something else; the message names the reason."""
+    """A model cannot be exported, or its export computes other results; the message names the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ def open_session(path: str, *, threads: int = 0, is_optimized: bool = False, sav
         path: Path of the graph.
         threads: Number of threads; 0 for the runtime's default.
         is_optimized: Whether the graph was saved after its optimization, which is then not repeated.
-        save_as: File to save the optimized graph in, its weights in `WEIGHTS` of the same folder; empty to save none.
+        save_as: File for the optimized graph, whose weights are saved as `WEIGHTS` in the same folder; empty to save
+            none.
 
     Returns:
         The session.
@@ -75,7 +76,7 @@ def open_session(path: str, *, threads: int = 0, is_optimized: bool = False, sav
     if is_optimized:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     elif save_as:
-        # What these optimizations write runs on any CPU; further ones are made for the present one.
+        # A graph with these optimizations runs on any CPU; further ones depend on the CPU.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         options.optimized_model_filepath = save_as
         options.add_session_config_entry("session.optimized_model_external_initializers_file_name", WEIGHTS)

@@ -19,22 +19,22 @@ def has_one_core() -> bool:
     return usable == 1
 
 
-def run_in_parallel(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
-    """Run one function in a worker thread and another in this one.
+def run_in_parallel(in_worker: Callable[[], One], here: Callable[[], Other]) -> tuple[One, Other]:
+    """Run one function in a worker thread and another one in this thread.
 
     The functions must not call `run_in_parallel` themselves.
 
     Args:
-        one: Step for the worker thread.
-        other: Step for this thread.
+        in_worker: Function for the worker thread.
+        here: Function for this thread.
 
     Returns:
-        Results of both steps.
+        Results of both functions.
     """
     if has_one_core():
-        return one(), other()
-    started = _threads().submit(one)
-    result = other()
+        return in_worker(), here()
+    started = _threads().submit(in_worker)
+    result = here()
     return started.result(), result
 
 

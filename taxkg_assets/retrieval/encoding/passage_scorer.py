@@ -17,11 +17,11 @@ from taxkg_assets.retrieval.encoding.arrays import Floats
 GROUP = 8
 """Passages of similar length that run through the model together."""
 LATE_TOKENS = 144
-"""Tokens of a text that late interaction reads."""
+"""Maximum number of tokens of a text for late interaction."""
 
 
 def score_tokens(question: npt.NDArray[np.floating], passages: Iterable[npt.NDArray[np.floating]]) -> Floats:
-    """Return the mean over the question's tokens of the cosine to the nearest token of each passage.
+    """Score passages by the mean cosine of the question's tokens to the nearest token of a passage.
 
     Args:
         question: Unit vectors of the question's tokens, shape (tokens, dimension).
@@ -71,7 +71,7 @@ class LateScorer:
         return score_tokens(question_tokens, self._vectors(passages))
 
     def _vectors(self, texts: Sequence[str]) -> list[Floats]:
-        """Return unit vectors of each text's tokens, without the special tokens at both ends."""
+        """Return the unit vectors of the tokens of each text, without special tokens."""
         import torch  # loaded here: readers of the index's rows need no torch
 
         limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
@@ -93,7 +93,7 @@ class LateScorer:
 
 @dataclass(frozen=True, slots=True)
 class CrossScorer:
-    """A cross-encoder of sentence-transformers: question and passage in one row."""
+    """A cross-encoder of sentence-transformers, which reads a question and a passage together."""
 
     model: Any
     is_bfloat16: bool = False
@@ -122,7 +122,7 @@ class CrossScorer:
 
 @dataclass(frozen=True, slots=True)
 class Reranker:
-    """A scorer with its weight relative to the feature ranker, and the number of candidates that it scores."""
+    """A scorer, its weight relative to the feature ranker, and the number of candidates that it scores (`depth`)."""
 
     name: str
     scorer: PassageScorer
@@ -137,10 +137,10 @@ class Reranker:
             passages: Texts of the best candidates.
 
         Returns:
-            Values of at most 0, shape (passages,); 0 for the best one.
+            Penalties of at most 0, shape (passages,); 0 for the best passage.
         """
         if not passages:
             return np.zeros(0)
         scores = self.scorer.score(question, passages)
-        lost: Floats = self.weight * (scores - scores.max())
-        return lost
+        penalties: Floats = self.weight * (scores - scores.max())
+        return penalties

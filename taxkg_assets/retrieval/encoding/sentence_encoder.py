@@ -34,7 +34,7 @@ from taxkg_assets.retrieval.encoding.gpu import GPU_ROWS, GpuModel
 
 @contextmanager
 def _one_thread() -> Iterator[MapBatches]:
-    """Yield a `map` that runs one batch after the other, while torch uses one thread."""
+    """Yield `map`, while torch uses one thread."""
     import torch  # loaded here: readers of the index's rows need no torch
 
     threads = torch.get_num_threads()
@@ -47,10 +47,10 @@ def _one_thread() -> Iterator[MapBatches]:
 
 @contextmanager
 def _batch_threads() -> Iterator[MapBatches]:
-    """Yield a `map` that runs one batch per thread, each on one of torch's threads.
+    """Yield a parallel `map` that runs each batch in a thread of its own, while torch uses one thread per batch.
 
-    A batch of few rows fits in a core's cache, and no matrix product waits for another thread: 20 % less processor
-    time than all threads on one batch, and far less when other work occupies a core.
+    This takes 20 % less processor time than all threads on one batch, as a batch of few rows fits in a core's cache and
+    no matrix product waits for another thread.
     """
     import torch
 
@@ -64,13 +64,13 @@ def _batch_threads() -> Iterator[MapBatches]:
 
 
 def narrow_products(model: Any) -> Any:
-    """Copy a model with the weights of matrix products in bfloat16.
+    """Copy a model with the weights of its linear layers in bfloat16.
 
-    Autocast would otherwise convert them for every text. Vectors stay the same to the last digit; the copy can be run
-    under autocast only.
+    Autocast would convert these weights for every text. The vectors are the same to the last digit; the copy only runs
+    under autocast.
 
     Args:
-        model: Module of torch.
+        model: Torch module.
 
     Returns:
         The copy.
@@ -93,12 +93,12 @@ class SentenceEncoder:
         model_name: Its name or path.
         model_hash: Digest of its weights.
         max_tokens: Tokens of a text that are encoded.
-        is_bfloat16: Multiply in bfloat16, for processors that have it in hardware; cosines move by less than 0.001.
-        rows: Texts in a batch; 1 where a vector would depend on its batch mates, as in arithmetic of 8 bits.
-        scale: Map from its cosines to those of its base.
+        is_bfloat16: Whether to multiply in bfloat16, for CPUs with hardware for it; cosines change by less than 0.001.
+        rows: Texts in a batch; 1 where a vector would depend on the other texts, as with 8-bit weights.
+        scale: Map from the encoder's cosines to those of its base model.
         narrowed: Model from `narrow_products`, if any.
-        has_own_threads: Whether the model divides one batch among threads itself, as ONNX Runtime does.
-        gpu: Copy of the model that encodes batches on the GPU, if any; a single question stays on the processor.
+        has_own_threads: Whether the model itself divides a batch among threads, as ONNX Runtime does.
+        gpu: Copy of the model on the GPU for batches, if any; a single question is encoded on the CPU.
     """
 
     model: Any
@@ -130,7 +130,7 @@ class SentenceEncoder:
         return self._encode([self._prompt("document", "passage") + text for text in texts], progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode one question on a single thread, which is faster than splitting so few tokens.
+        """Encode one question in a single thread, which is faster for so few tokens.
 
         Args:
             text: The question.
@@ -170,7 +170,7 @@ class SentenceEncoder:
         return self._forward(ids, max(map(len, ids)), rows=len(ids))
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text without the special ones.
+        """Return the token ids of each text without special tokens.
 
         Args:
             texts: Texts.
@@ -189,7 +189,7 @@ class SentenceEncoder:
         return self._encode_rows(self._token_ids(texts), rows=self._batch_rows)
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode each token between the special ones at both ends of every text.
+        """Encode each token alone, between the special tokens.
 
         Args:
             tokens: Token ids.
@@ -209,7 +209,7 @@ class SentenceEncoder:
 
     @property
     def _batch_model(self) -> Any:
-        """Model that batches run through; None for the model itself."""
+        """Return the model for batches; None for `model`."""
         return self._narrow_model if self.gpu is None else self.gpu
 
     @property
@@ -223,13 +223,13 @@ class SentenceEncoder:
             return [make_token_vectors(ids[row], vector) for row, vector in zip(batch, raw[: len(batch)], strict=True)]
 
         batches = batch_by_padded_length(ids, rows=rows)
-        # One thread for a batch: sums of several threads differ in the last digits with their number.
+        # One thread per batch, as the last digits of sums depend on the number of threads.
         with self._map_batches(is_single=len(batches) == 1) as map_batches:
             encoded = map_batches(encode, batches)
             vectors = {
                 row: row_vectors
-                for batch, some in zip(batches, encoded, strict=True)
-                for row, row_vectors in zip(batch, some, strict=True)
+                for batch, batch_vectors in zip(batches, encoded, strict=True)
+                for row, row_vectors in zip(batch, batch_vectors, strict=True)
             }
         return [vectors[row] for row in range(len(ids))]
 
@@ -257,9 +257,9 @@ class SentenceEncoder:
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
         token_ids: list[list[int]] = []
-        for first in range(0, len(texts), TOKENIZED_AT_ONCE):
-            some = list(texts[first : first + TOKENIZED_AT_ONCE])
-            token_ids += self.model.tokenizer(some, truncation=True, max_length=limit)["input_ids"]
+        for start in range(0, len(texts), TOKENIZED_AT_ONCE):
+            batch = list(texts[start : start + TOKENIZED_AT_ONCE])
+            token_ids += self.model.tokenizer(batch, truncation=True, max_length=limit)["input_ids"]
         return token_ids
 
     def _pad(self, ids: list[list[int]], length: int, *, rows: int) -> dict[str, Any]:

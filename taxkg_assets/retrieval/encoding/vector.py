@@ -1,4 +1,4 @@
-"""Exact inner products of vectors, and lists of vectors as matrices."""
+"""Exact inner products of vectors, and conversion between columns and matrices of vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from taxkg_assets.retrieval.encoding.encoder import Vectors
 def score_rows(vectors: Vectors, query: Vectors) -> Vectors:
     """Compute the inner products of a few thousand rows with a vector; cosines if all are unit vectors.
 
-    Row by row, as a matrix product would occupy all cores.
+    It computes row by row, as a matrix product would occupy all cores.
 
     Args:
         vectors: Vectors of shape (rows, dimension).

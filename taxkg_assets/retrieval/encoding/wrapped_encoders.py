@@ -1,4 +1,4 @@
-"""Encoders around another one: loaded with the first text, or remembering questions."""
+"""Encoders that wrap another encoder: to load it with the first text, or to cache the vectors of questions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class DeferredEncoder:
     model_hash: str
     scale: CosineScale
     load: Callable[[], Encoder]
-    """Opens the encoder itself; an open one is returned at once."""
+    """Loads the encoder; returns it at once if it is loaded already."""
     tokenize: Callable[[Sequence[str]], list[list[int]]] | None = None
-    """Returns what `find_tokens` of the encoder returns, without loading its weights; None if only the encoder can."""
+    """Does what `find_tokens` of the encoder does, without loading its weights; None if only the encoder can."""
     encode_many: Callable[[Sequence[str], Progress | None], Vectors] | None = None
-    """Encodes passages as the encoder does, elsewhere; None where this process does."""
+    """Encodes passages as the encoder does, but in another process; None to encode in this one."""
 
     @property
     def dimension(self) -> int:
@@ -42,7 +42,7 @@ class DeferredEncoder:
         return self.load().encode_passages(texts, progress=progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode as the encoder itself does.
+        """Encode as the wrapped encoder does.
 
         Args:
             text: The question.
@@ -64,7 +64,7 @@ class DeferredEncoder:
         return self.load().encode_sentences(texts)
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return tokens as the encoder itself does.
+        """Return tokens as the wrapped encoder does.
 
         Args:
             texts: Texts.
@@ -72,7 +72,7 @@ class DeferredEncoder:
         return (self.tokenize or self.load().find_tokens)(texts)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode as the encoder itself does.
+        """Encode as the wrapped encoder does.
 
         Args:
             texts: Texts.
@@ -135,7 +135,7 @@ class RememberingEncoder:
         return self.wrapped.encode_passages(texts, progress=progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode a question, or return its remembered vector.
+        """Encode a question, or return its cached vector.
 
         Args:
             text: The question.
@@ -167,7 +167,7 @@ class RememberingEncoder:
         return self.wrapped.find_tokens(texts)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode the tokens of questions, or return the remembered ones.
+        """Encode the tokens of questions, or return their cached vectors.
 
         Args:
             texts: Questions.
@@ -175,8 +175,10 @@ class RememberingEncoder:
         Returns:
             Tokens of each text with their unit vectors.
         """
-        new = [text for text in texts if text not in self.question_tokens]
-        self.question_tokens.update(zip(new, self.wrapped.encode_tokens(new), strict=True) if new else ())
+        new_texts = [text for text in texts if text not in self.question_tokens]
+        self.question_tokens.update(
+            zip(new_texts, self.wrapped.encode_tokens(new_texts), strict=True) if new_texts else ()
+        )
         return [self.question_tokens[text] for text in texts]
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:

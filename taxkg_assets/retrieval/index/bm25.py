@@ -16,6 +16,8 @@ from taxkg_assets.rules.models.lexical import load_lexical
 
 _SPLIT_AT_ONCE = 20_000
 """Rows whose terms are in memory one by one: some 30 MB."""
+_EMPTY_ROW = "∅"
+"""Term of a row without terms, as each row needs a length of at least 1; no question contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +38,24 @@ class LexicalRetriever:
     scores: Scores
     row_count: int
 
-    def score_rows(self, terms: Sequence[str], *, extra: Sequence[str] = (), extra_weight: float = 0.0) -> Scores:
+    def score_rows(
+        self, terms: Sequence[str], *, expansion_terms: Sequence[str] = (), expansion_weight: float = 0.0
+    ) -> Scores:
         """Score every row.
 
         Args:
             terms: Terms of the question.
-            extra: Terms of the question's expansion.
-            extra_weight: Weight of the expansion terms.
+            expansion_terms: Terms added to the question by query expansion.
+            expansion_weight: Weight of their scores; 0 ignores them.
 
         Returns:
             BM25 of shape (rows,).
         """
         scores = self._score(terms)
-        if extra and extra_weight > 0:
-            expansion = self._score(extra)
-            expansion *= np.float32(extra_weight)
-            scores += expansion
+        if expansion_terms and expansion_weight > 0:
+            expansion_scores = self._score(expansion_terms)
+            expansion_scores *= np.float32(expansion_weight)
+            scores += expansion_scores
         return scores
 
     def _score(self, terms: Sequence[str]) -> Scores:
@@ -61,28 +65,29 @@ class LexicalRetriever:
             np.add.at(scores, self.rows[postings], self.scores[postings])  # each row once: half the time of `+=`
         return scores
 
-    def hold_terms(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Return which rows contain which terms.
+    def find_containing_rows(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Find which rows contain which terms.
 
         Args:
             terms: Search terms.
             rows: Row numbers.
 
         Returns:
-            Booleans of shape (terms, rows).
+            Booleans of shape (terms, rows): True where the row contains the term.
         """
         contained = np.zeros((len(terms), len(rows)), dtype=np.bool_)
-        wanted = rows.astype(np.int32)  # numbers of another type would have all rows of a term copied
-        for flags, term in zip(contained, terms, strict=True):
+        row_numbers = rows.astype(np.int32)  # numbers of another type would have all rows of a term copied
+        for row_flags, term in zip(contained, terms, strict=True):
             postings = self.rows[self._postings(term)]
             if len(postings):
-                flags[:] = postings[np.minimum(np.searchsorted(postings, wanted), len(postings) - 1)] == wanted
+                candidates = np.minimum(np.searchsorted(postings, row_numbers), len(postings) - 1)
+                row_flags[:] = postings[candidates] == row_numbers
         return contained
 
     def _postings(self, term: str) -> slice:
-        """Return the postings of a term, in order of row; empty for an unknown one."""
-        place = self.vocabulary.find(term)
-        return slice(0, 0) if place is None else slice(int(self.starts[place]), int(self.starts[place + 1]))
+        """Return the range of a term's postings, which are in order of row; empty for an unknown term."""
+        term_ix = self.vocabulary.find(term)
+        return slice(0, 0) if term_ix is None else slice(int(self.starts[term_ix]), int(self.starts[term_ix + 1]))
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term, 0 for an unknown one.
@@ -102,16 +107,18 @@ def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalRetriever:
     Returns:
         BM25 over the rows, in their order.
     """
-    numbers: dict[str, int] = {}
+    number_by_term: dict[str, int] = {}
     occurrences, lengths = array("i"), array("i")
     for row in rows:
-        occurrences.extend([numbers.setdefault(term, len(numbers)) for term in row or ("∅",)])
+        occurrences.extend([number_by_term.setdefault(term, len(number_by_term)) for term in row or (_EMPTY_ROW,)])
         lengths.append(len(row) or 1)
-    order = sorted(numbers)
-    place = np.empty(len(numbers), dtype=np.int64)
-    place[[numbers[term] for term in order]] = np.arange(len(order))
-    places = place[np.asarray(occurrences, dtype=np.int64)]
-    return _index_places(pl.Series("term", order, dtype=pl.String), places, lengths=np.asarray(lengths, dtype=np.int64))
+    sorted_terms = sorted(number_by_term)
+    sorted_ix = np.empty(len(number_by_term), dtype=np.int64)
+    sorted_ix[[number_by_term[term] for term in sorted_terms]] = np.arange(len(sorted_terms))
+    term_ixs = sorted_ix[np.asarray(occurrences, dtype=np.int64)]
+    return _build_postings(
+        pl.Series("term", sorted_terms, dtype=pl.String), term_ixs, lengths=np.asarray(lengths, dtype=np.int64)
+    )
 
 
 def build_lexical_of_column(rows: pl.Series) -> LexicalRetriever:
@@ -123,34 +130,36 @@ def build_lexical_of_column(rows: pl.Series) -> LexicalRetriever:
     Returns:
         BM25 over the rows, in their order.
     """
-    parts = [rows[first : first + _SPLIT_AT_ONCE] for first in range(0, len(rows), _SPLIT_AT_ONCE)]
-    distinct = [part.str.split(" ").explode().unique() for part in parts]
-    order = pl.concat([pl.Series(dtype=pl.String), *distinct]).unique().sort().alias("term")
-    numbered = pl.DataFrame({"term": order, "place": np.arange(len(order))})
-    places, lengths = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for part in parts:
-        terms = part.str.split(" ")
+    batches = [rows[first : first + _SPLIT_AT_ONCE] for first in range(0, len(rows), _SPLIT_AT_ONCE)]
+    distinct_terms = [batch.str.split(" ").explode().unique() for batch in batches]
+    sorted_terms = pl.concat([pl.Series(dtype=pl.String), *distinct_terms]).unique().sort().alias("term")
+    ix_of_term = pl.DataFrame({"term": sorted_terms, "term_ix": np.arange(len(sorted_terms))})
+    term_ixs, lengths = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for batch in batches:
+        terms = batch.str.split(" ")
         lengths.append(terms.list.len().cast(pl.Int64).to_numpy())
-        joined = pl.DataFrame({"term": terms.explode()}).join(numbered, on="term", how="left", maintain_order="left")
-        places.append(joined["place"].to_numpy())
-    return _index_places(order, np.concatenate(places), lengths=np.concatenate(lengths))
+        occurrences = pl.DataFrame({"term": terms.explode()}).join(
+            ix_of_term, on="term", how="left", maintain_order="left"
+        )
+        term_ixs.append(occurrences["term_ix"].to_numpy())
+    return _build_postings(sorted_terms, np.concatenate(term_ixs), lengths=np.concatenate(lengths))
 
 
-def _index_places(order: pl.Series, places: Ints, *, lengths: Ints) -> LexicalRetriever:
-    """Index the occurrences of terms.
+def _build_postings(sorted_terms: pl.Series, term_ixs: Ints, *, lengths: Ints) -> LexicalRetriever:
+    """Build the postings from the occurrences of terms.
 
     Args:
-        order: Distinct terms, sorted.
-        places: Place in `order` of each occurrence, row by row.
-        lengths: Occurrences of each row.
+        sorted_terms: Distinct terms, sorted.
+        term_ixs: Index in `sorted_terms` of each occurrence, row by row.
+        lengths: Number of occurrences in each row.
     """
     count = len(lengths)
-    owners = np.repeat(np.arange(count), lengths)
-    postings, repeats = np.unique(places * count + owners, return_counts=True)
+    row_of_occurrence = np.repeat(np.arange(count), lengths)
+    postings, repeats = np.unique(term_ixs * count + row_of_occurrence, return_counts=True)
     terms, posting_rows = np.divmod(postings, max(count, 1))
-    frequencies = np.bincount(terms, minlength=len(order))
+    frequencies = np.bincount(terms, minlength=len(sorted_terms))
     return LexicalRetriever(
-        vocabulary=Vocabulary(order, frequencies),
+        vocabulary=Vocabulary(sorted_terms, frequencies),
         starts=np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64),
         rows=posting_rows.astype(np.int32),
         scores=_score_postings(terms, posting_rows, repeats=repeats, frequencies=frequencies, lengths=lengths),
@@ -161,16 +170,18 @@ def _index_places(order: pl.Series, places: Ints, *, lengths: Ints) -> LexicalRe
 def _score_postings(terms: Ints, rows: Ints, *, repeats: Ints, frequencies: Ints, lengths: Ints) -> Scores:
     """Return the contribution of each term to the score of each row that contains it: BM25 as in Lucene.
 
+    `terms`, `rows` and `repeats` have one entry per posting: its term, its row, and how often the term occurs there.
+
     Source:
         Kamphuis, de Vries, Boytsov, Lin (2020), Which BM25 do you mean?
     """
     settings = load_lexical().bm25
     k1, b, count = settings.k1, settings.b, len(lengths)
-    rarity = np.array(
+    idf = np.array(
         [math.log(1 + (count - frequency + 0.5) / (frequency + 0.5)) for frequency in frequencies.tolist()],
         dtype=np.float32,
     )
-    often = repeats.astype(np.float32)
-    norm = k1 * ((1 - b) + b * lengths / lengths.mean()) if count else np.zeros(0)
-    scores: Scores = (rarity[terms] * (often / (norm[rows] + often))).astype(np.float32)
+    term_frequency = repeats.astype(np.float32)
+    length_norm = k1 * ((1 - b) + b * lengths / lengths.mean()) if count else np.zeros(0)
+    scores: Scores = (idf[terms] * (term_frequency / (length_norm[rows] + term_frequency))).astype(np.float32)
     return scores

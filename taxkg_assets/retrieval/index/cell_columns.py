@@ -107,12 +107,12 @@ def group_rows(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, list[int]]:
     """Group row numbers by value, keeping their order.
 
     Args:
-        pairs: Row and value.
+        pairs: Row number and value, one pair per row.
 
     Returns:
         Row numbers by value.
     """
-    rows: dict[Key, list[int]] = {}
-    for number, key in pairs:
-        rows.setdefault(key, []).append(number)
-    return rows
+    rows_by_value: dict[Key, list[int]] = {}
+    for row, value in pairs:
+        rows_by_value.setdefault(value, []).append(row)
+    return rows_by_value

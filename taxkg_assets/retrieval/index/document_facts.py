@@ -21,7 +21,7 @@ from taxkg_assets.rules.models.router import load_router
 
 
 class IndexedDocument(TypedDict):
-    """A document of an index: columns of its passages, and what follows from those of all documents."""
+    """A document of an index: columns that its passages repeat, and values derived from all documents."""
 
     document_id: str
     irs_name: str
@@ -49,55 +49,59 @@ class DocumentFacts:
     def documents(self) -> list[IndexedDocument]:
         """Return the documents of the index in the order of their ids."""
         columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
-        records = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
-        newest: dict[str, str] = {}
-        for row in records:
+        documents = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
+        newest_revision: dict[str, str] = {}
+        for row in documents:
             row["family"] = row["irs_name"] or row["document_id"]
             if not row["is_draft"]:
-                newest[row["family"]] = max(newest.get(row["family"], ""), row["revision"])
-        for row in records:
-            row["is_stale"] = row["revision"] < newest.get(row["family"], "")
+                newest_revision[row["family"]] = max(newest_revision.get(row["family"], ""), row["revision"])
+        for row in documents:
+            row["is_stale"] = row["revision"] < newest_revision.get(row["family"], "")
             row["years"] = {int(year) for year in re.findall(r"(?:19|20)\d\d", row["revision"])} | (
                 {row["tax_year"]} if row["tax_year"] else set()
             )
-        return cast(list[IndexedDocument], records)
+        return cast(list[IndexedDocument], documents)
 
     @cached_property
-    def number_of(self) -> Ints:
-        """Return the document number of each row."""
+    def number_by_row(self) -> Ints:
+        """Return the number of each row's document, shape (rows,)."""
         numbers = {row["document_id"]: number for number, row in enumerate(self.documents)}
         return np.array([numbers[document_id] for document_id in self.rows["document_id"]], dtype=np.int64)
 
     @cached_property
-    def places(self) -> list[str]:
-        """Return the state or city whose tax law each document states, by its passages; empty for federal law."""
-        least = load_ranking().place_frac
-        best = [("", 0.0)] * len(self.documents)
-        is_other = np.array([not row["irs_name"] for row in self.documents], dtype=bool)
-        # Federal documents state the law of no place, and are nearly all of a library: their text is not searched.
-        rows, owners = self.rows.filter(pl.Series(is_other[self.number_of])), self.number_of[is_other[self.number_of]]
-        counts = np.maximum(np.bincount(owners, minlength=len(best)), 1)
-        for rule in load_router().places if rows.height else ():
-            named = rows["text"].str.contains(rule.source_pattern) | rows["heading_path"].str.contains(
-                rule.source_pattern
-            )
-            shares = np.bincount(owners, weights=named.to_numpy(), minlength=len(best)) / counts
-            for number in np.flatnonzero(is_other).tolist():
-                if shares[number] >= max(least, best[number][1]):
-                    best[number] = (rule.id, float(shares[number]))
-        return [place for place, _ in best]
+    def jurisdictions(self) -> list[str]:
+        """Return the state or city whose tax law each document states; empty for federal law.
 
-    def find_foreign_places(self, route: Route, document_id: str) -> tuple[str, ...]:
-        """Return the states and cities in a question if a document states the law of none of them.
+        It is the one that the largest share of the document's passages names.
+        """
+        min_share = load_ranking().place_frac
+        best_match = [("", 0.0)] * len(self.documents)
+        is_local = np.array([not row["irs_name"] for row in self.documents], dtype=bool)
+        # Nearly all documents of a library are federal: their text is not searched.
+        rows = self.rows.filter(pl.Series(is_local[self.number_by_row]))
+        document_ixs = self.number_by_row[is_local[self.number_by_row]]
+        row_counts = np.maximum(np.bincount(document_ixs, minlength=len(best_match)), 1)
+        for rule in load_router().places if rows.height else ():
+            pattern = rule.source_pattern
+            has_name = rows["text"].str.contains(pattern) | rows["heading_path"].str.contains(pattern)
+            counts = np.bincount(document_ixs, weights=has_name.to_numpy(), minlength=len(best_match))
+            shares = counts / row_counts
+            for document_ix in np.flatnonzero(is_local).tolist():
+                if shares[document_ix] >= max(min_share, best_match[document_ix][1]):
+                    best_match[document_ix] = (rule.id, float(shares[document_ix]))
+        return [jurisdiction for jurisdiction, _ in best_match]
+
+    def list_foreign_jurisdictions(self, route: Route, document_id: str) -> tuple[str, ...]:
+        """Return the states and cities that a question names, unless a document states the law of one of them.
 
         Args:
             route: Route of the question.
-            document_id: Document.
+            document_id: Id of the document.
         """
-        place_of_document = next(
-            place for place, row in zip(self.places, self.documents, strict=True) if row["document_id"] == document_id
-        )
-        return () if place_of_document in route.places else tuple(place.replace("_", " ") for place in route.places)
+        document_ix = next(ix for ix, row in enumerate(self.documents) if row["document_id"] == document_id)
+        if self.jurisdictions[document_ix] in route.places:
+            return ()
+        return tuple(jurisdiction.replace("_", " ") for jurisdiction in route.places)
 
     def score_documents(self, route: Route) -> dict[str, Floats]:
         """Compute the ranking features that depend only on the document.
@@ -110,14 +114,14 @@ class DocumentFacts:
             each of shape (documents,).
         """
         is_stale, is_draft = self._flags
-        names, numbers = self._place_numbers
+        names, numbers = self._jurisdiction_numbers
         return {
             "year": self._score_years(route),
             "stale": is_stale * float(not route.years),
             "draft": is_draft * float(not route.wants_draft),
             "instructions": self._is_instructions,
             "other_filer": self._score_filers(route),
-            "place": np.array([_score_place(place, route) for place in names])[numbers],
+            "place": np.array([_score_place(name, route) for name in names])[numbers],
         }
 
     def _score_years(self, route: Route) -> Floats:
@@ -125,9 +129,11 @@ class DocumentFacts:
         scores = np.zeros(len(self.documents))
         if not route.years:
             return scores
-        by_edition: Mapping[Any, list[int]] = self._revisions if route.revisions else self._years
-        matching = [number for one in route.revisions or route.years for number in by_edition.get(one, ())]
-        numbers = np.array(matching, dtype=np.int64)
+        documents_by_edition: Mapping[Any, list[int]] = self._revisions if route.revisions else self._years
+        matching_documents = [
+            number for edition in route.revisions or route.years for number in documents_by_edition.get(edition, ())
+        ]
+        numbers = np.array(matching_documents, dtype=np.int64)
         scores[self._flags[0] > 0] = -0.5
         scores[np.isin(self._families, self._families[numbers])] = -1.0
         scores[numbers] = 1.0
@@ -150,9 +156,10 @@ class DocumentFacts:
 
     @cached_property
     def _flags(self) -> tuple[Floats, Floats]:
-        """Return which documents have a newer revision, and which are drafts."""
+        """Return which documents are stale (a newer revision exists, or they are dated), and which are drafts."""
+        stale = [float(row["is_stale"] or self.is_dated(row)) for row in self.documents]
         draft = [float(row["is_draft"]) for row in self.documents]
-        return np.array([float(row["is_stale"] or self.is_dated(row)) for row in self.documents]), np.array(draft)
+        return np.array(stale), np.array(draft)
 
     @cached_property
     def _is_instructions(self) -> Floats:
@@ -161,18 +168,18 @@ class DocumentFacts:
 
     @cached_property
     def _filers(self) -> list[str]:
-        """Return the kind of filer that each document is for; empty for everyone and for individuals."""
+        """Return the kind of filer that each document's title names; empty for everyone and for individuals."""
         rules = load_filers().titles
         titles = [row["title"] for row in self.documents]
-        found = {
+        filer_by_title = {
             title: next((rule.id for rule in rules.find_usable(title) if rule.pattern.search(title)), "")
             for title in set(titles)
         }
-        return [found[title] for title in titles]
+        return [filer_by_title[title] for title in titles]
 
     @cached_property
     def _filer_numbers(self) -> tuple[list[str], Ints]:
-        """Return the kinds of filers that documents are for, and the number of each document's."""
+        """Return the distinct kinds of filers, sorted, and each document's index among these."""
         names = sorted(set(self._filers))
         return names, np.array([names.index(filer) for filer in self._filers], dtype=np.int64)
 
@@ -184,9 +191,9 @@ class DocumentFacts:
         )
 
     def _score_filers(self, route: Route) -> Floats:
-        """Return 1 for a document for filers that the question names neither in words nor by their form.
+        """Return 1 for each document for filers that the question names neither in words nor by their form.
 
-        A form that the library lacks may be of any filer.
+        All are 0 where the question names a form that the library lacks: it may be of any filer.
         """
         if route.unknown_forms:
             return np.zeros(len(self.documents))
@@ -202,23 +209,24 @@ class DocumentFacts:
         Args:
             row: One of `documents`.
         """
-        after: int = load_ranking().dated_years
-        return row["tax_year"] is not None and self._newest_year - row["tax_year"] >= after
+        max_age: int = load_ranking().dated_years
+        return row["tax_year"] is not None and self._newest_year - row["tax_year"] >= max_age
 
     @cached_property
     def _newest_year(self) -> int:
         return max((row["tax_year"] for row in self.documents if row["tax_year"] is not None), default=0)
 
     @cached_property
-    def _place_numbers(self) -> tuple[list[str], Ints]:
-        """Return the places whose law documents state, and the number of each document's."""
-        names = sorted(set(self.places))
-        return names, np.array([names.index(place) for place in self.places], dtype=np.int64)
+    def _jurisdiction_numbers(self) -> tuple[list[str], Ints]:
+        """Return the distinct jurisdictions, sorted, and each document's index among these."""
+        names = sorted(set(self.jurisdictions))
+        return names, np.array([names.index(name) for name in self.jurisdictions], dtype=np.int64)
 
 
-def _score_place(place: str, route: Route) -> float:
-    if place and route.wants_city and not route.places:
+def _score_place(jurisdiction: str, route: Route) -> float:
+    """Return 1 for the document's jurisdiction if the question asks for its law, less than 0 for another one."""
+    if jurisdiction and route.wants_city and not route.places:
         return 1.0
     if route.places:
-        return 1.0 if place in route.places else -0.5
-    return -0.3 if place else 0.0
+        return 1.0 if jurisdiction in route.places else -0.5
+    return -0.3 if jurisdiction else 0.0

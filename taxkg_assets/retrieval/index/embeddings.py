@@ -34,7 +34,7 @@ def hash_texts(texts: pl.Series) -> list[str]:
 
 def build_embeddings(
     chunks: dy.DataFrame[schemas.Chunks],
-    old: dy.DataFrame[schemas.Embeddings] | None,
+    old_embeddings: dy.DataFrame[schemas.Embeddings] | None,
     *,
     encoder: Encoder,
     base: Encoder | None = None,
@@ -44,36 +44,40 @@ def build_embeddings(
 
     Args:
         chunks: Chunks; only accepted ones are encoded.
-        old: The current table; None for a first build.
+        old_embeddings: The embeddings table of the last build; None for a first build.
         encoder: Encoder of the index.
         base: Encoder that `encoder` was tuned from, if any: training and its evaluation use its vectors.
-        progress: Receives the number of encoded texts, and of all.
+        progress: Receives the number of texts that are encoded, and the number of all texts.
 
     Returns:
-        One row per distinct text of `chunks` and encoder; equal to a build without `old`.
+        One row per distinct text of `chunks` and encoder; the same with and without `old_embeddings`.
     """
-    wanted = _list_texts(chunks)
-    known: pl.DataFrame = schemas.Embeddings.create_empty() if old is None else old
-    parts = [_encode_missing(wanted, known, encoder=one, progress=progress) for one in (encoder, base) if one]
-    return schemas.Embeddings.validate(pl.concat(parts).sort("model_hash", "text_hash"))
+    texts = _list_texts(chunks)
+    old_vectors: pl.DataFrame = schemas.Embeddings.create_empty() if old_embeddings is None else old_embeddings
+    vectors_by_encoder = [
+        _encode_missing(texts, old_vectors, encoder=each_encoder, progress=progress)
+        for each_encoder in (encoder, base)
+        if each_encoder
+    ]
+    return schemas.Embeddings.validate(pl.concat(vectors_by_encoder).sort("model_hash", "text_hash"))
 
 
 def count_missing(
-    chunks: dy.DataFrame[schemas.Chunks], old: dy.DataFrame[schemas.Embeddings], *, model_hashes: Sequence[str]
+    chunks: dy.DataFrame[schemas.Chunks], embeddings: dy.DataFrame[schemas.Embeddings], *, model_hashes: Sequence[str]
 ) -> int:
     """Count the vectors that a build of `embeddings` would compute.
 
     Args:
         chunks: Chunks; only accepted ones are encoded.
-        old: The current table.
-        model_hashes: Encoders.
+        embeddings: The current table.
+        model_hashes: Digests of the encoders' weights.
 
     Returns:
         Number of vectors, over all encoders.
     """
-    wanted = _list_texts(chunks)
-    known = [old.filter(pl.col("model_hash") == hashed) for hashed in model_hashes]
-    return sum(wanted.join(frame, on="text_hash", how="anti").height for frame in known)
+    texts = _list_texts(chunks)
+    vectors_by_encoder = [embeddings.filter(pl.col("model_hash") == model_hash) for model_hash in model_hashes]
+    return sum(texts.join(vectors, on="text_hash", how="anti").height for vectors in vectors_by_encoder)
 
 
 def _list_texts(chunks: pl.DataFrame) -> pl.DataFrame:
@@ -84,15 +88,17 @@ def _list_texts(chunks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _encode_missing(
-    wanted: pl.DataFrame, known: pl.DataFrame, *, encoder: Encoder, progress: Progress | None
+    texts: pl.DataFrame, old_vectors: pl.DataFrame, *, encoder: Encoder, progress: Progress | None
 ) -> pl.DataFrame:
-    """Return the vectors of one encoder: the known ones and the missing ones."""
-    kept = known.filter(pl.col("model_hash") == encoder.model_hash).join(wanted, on="text_hash", how="semi")
-    missing = wanted.join(kept, on="text_hash", how="anti")
+    """Return the vectors of one encoder: those that exist already, and new ones for the other texts."""
+    reusable_vectors = old_vectors.filter(pl.col("model_hash") == encoder.model_hash).join(
+        texts, on="text_hash", how="semi"
+    )
+    missing = texts.join(reusable_vectors, on="text_hash", how="anti")
     if missing.is_empty():
-        return kept
+        return reusable_vectors
     vectors = encoder.encode_passages(missing["text"].to_list(), progress=progress)
-    made = pl.DataFrame(
+    new_vectors = pl.DataFrame(
         {
             "model_hash": [encoder.model_hash] * missing.height,
             "text_hash": missing["text_hash"],
@@ -100,7 +106,7 @@ def _encode_missing(
         },
         schema=schemas.Embeddings.create_empty().schema,
     )
-    return pl.concat([kept, made])
+    return pl.concat([reusable_vectors, new_vectors])
 
 
 def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddings], *, model_hash: str) -> Vectors:
@@ -118,12 +124,12 @@ def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddi
         ValueError: A chunk has no vector: the embeddings are older than the chunks.
     """
     texts = chunks.select(embedded_text().alias("text"))["text"]
-    wanted = pl.DataFrame({"text_hash": hash_texts(texts)}, schema={"text_hash": pl.String})
-    known = embeddings.filter(pl.col("model_hash") == model_hash).select("text_hash", "vector")
-    aligned = wanted.join(known, on="text_hash", how="left", maintain_order="left")
-    lacking = aligned["vector"].null_count()
-    if lacking:
+    hashes = pl.DataFrame({"text_hash": hash_texts(texts)}, schema={"text_hash": pl.String})
+    vectors_by_hash = embeddings.filter(pl.col("model_hash") == model_hash).select("text_hash", "vector")
+    aligned = hashes.join(vectors_by_hash, on="text_hash", how="left", maintain_order="left")
+    missing_count = aligned["vector"].null_count()
+    if missing_count:
         raise ValueError(
-            f"{lacking} of {aligned.height} chunks have no vector of model {model_hash}; build embeddings first"
+            f"{missing_count} of {aligned.height} chunks have no vector of model {model_hash}; build embeddings first"
         )
     return stack_vectors(aligned["vector"])

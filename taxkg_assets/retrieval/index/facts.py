@@ -1,4 +1,4 @@
-"""Columns of an index's passages, computed once: searches read arrays, never single cells."""
+"""Columns of an index's passages, computed once, so that searches read whole arrays and few single cells."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.rules.models.router import load_router
 
-RANKED = ("terms", "heading_path", "anchor_key")
+RANKED_COLUMNS = ("terms", "heading_path", "anchor_key")
 """Columns that ranking reads of every candidate."""
 
 
-def bare_wording() -> pl.Expr:
-    """Return the expression for a text without numbers, form names and addresses, to detect shared boilerplate.
+def hash_bare_wording() -> pl.Expr:
+    """Return the expression that hashes the letters of a text, to detect boilerplate that several documents print.
 
-    It is the same where families of documents print the same text.
+    Words with digits are left out, such as amounts and form names: "Send Form 9 by May 1." and "Send Form 10 by
+    May 15." have one hash.
 
     Returns:
-        Expression over `text`: a hash.
+        Expression over `text`.
     """
     words = pl.col("text").str.replace_all(r"\S*\d\S*", "").str.to_lowercase()
     return words.str.replace_all(r"[^a-z]", "").hash()
@@ -43,15 +44,15 @@ class PassageFacts:
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return columns that are read cell by cell."""
+        """Return the columns by name, for reading cell by cell."""
         return CellColumns(self.rows)
 
     def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Load some cells that will be read one by one; here they are in memory.
+        """Load cells that will be read one by one; here there is nothing to do, as all cells are in memory.
 
         Args:
             rows: Row numbers.
-            names: Names of columns.
+            names: Names of the columns.
         """
 
     def read_cells(self, rows: Sequence[int], name: str) -> list[Any]:
@@ -82,9 +83,9 @@ class PassageFacts:
 
     @cached_property
     def anchor_number(self) -> Ints:
-        """Return the number of the anchor that each row belongs to; before the first heading that of the document."""
-        owners = self.rows["anchor_id"].fill_null(self.rows["document_id"])
-        return owners.rank("dense").to_numpy().astype(np.int64) - 1
+        """Return the number of each row's anchor; all rows before a document's first heading share one number."""
+        anchors = self.rows["anchor_id"].fill_null(self.rows["document_id"])
+        return anchors.rank("dense").to_numpy().astype(np.int64) - 1
 
     @cached_property
     def document_number(self) -> Ints:
@@ -98,58 +99,60 @@ class PassageFacts:
 
     @cached_property
     def parent_number(self) -> Ints:
-        """Return a number for each row that is equal where the headings above the innermost one are equal."""
+        """Return the number of each row's parent heading path: the path without its innermost heading."""
         paths = pl.Series([path.rpartition(" > ")[0] for path in self.rows["heading_path"]], dtype=pl.String)
         return paths.rank("dense").to_numpy().astype(np.int64) - 1
 
     @cached_property
     def opens_anchor(self) -> npt.NDArray[np.bool_]:
-        """Return whether each row begins the text under a heading."""
-        opens = np.ones(len(self.anchor_number), dtype=np.bool_)
-        opens[1:] = self.anchor_number[1:] != self.anchor_number[:-1]
-        return opens
+        """Return whether each row is the first under its heading, shape (rows,)."""
+        is_first = np.ones(len(self.anchor_number), dtype=np.bool_)
+        is_first[1:] = self.anchor_number[1:] != self.anchor_number[:-1]
+        return is_first
 
     @cached_property
-    def runs(self) -> tuple[Ints, Ints]:
+    def uniform_runs(self) -> tuple[Ints, Ints]:
         """Return the first row and the length of each run of rows of one document, form and perspective."""
-        numbers = (self.document_number, self.form_number, self.side_number)
-        changes = np.any([column[1:] != column[:-1] for column in numbers], axis=0)
-        starts = np.concatenate([[0], np.flatnonzero(changes) + 1])[: len(self.document_number)]
+        keys = (self.document_number, self.form_number, self.perspective_number)
+        differs = np.any([column[1:] != column[:-1] for column in keys], axis=0)
+        starts = np.concatenate([[0], np.flatnonzero(differs) + 1])[: len(self.document_number)]
         return starts, np.diff(starts, append=len(self.document_number))
 
     @cached_property
-    def sides(self) -> tuple[str, ...]:
-        """Return the perspectives of passages, sorted; `side_number` counts in this order."""
+    def perspectives(self) -> tuple[str, ...]:
+        """Return the perspectives of passages, sorted; `perspective_number` counts in this order."""
         return tuple(self.rows["perspective"].unique().sort())
 
     @cached_property
-    def side_number(self) -> npt.NDArray[np.int8]:
+    def perspective_number(self) -> npt.NDArray[np.int8]:
         """Return the number of each row's perspective."""
         return (self.rows["perspective"].rank("dense") - 1).cast(pl.Int8).to_numpy()
 
     @cached_property
-    def has_both_sides(self) -> npt.NDArray[np.bool_]:
+    def has_filer_and_recipient(self) -> npt.NDArray[np.bool_]:
         """Return for each form number whether the form has passages for its filer and others for its recipient."""
-        filer, recipient = (
-            {form for number in set(self.form_number[is_side].tolist()) for form in split_forms(self.forms[number])}
-            for is_side in (self.side_number == self.find_side(name) for name in ("filer", "recipient"))
-        )
-        both = filer & recipient
-        return np.array([not both.isdisjoint(split_forms(form)) for form in self.forms], dtype=np.bool_)
+        forms_with_both = self._list_forms_for("filer") & self._list_forms_for("recipient")
+        return np.array([not forms_with_both.isdisjoint(split_forms(form)) for form in self.forms], dtype=np.bool_)
 
-    def find_side(self, name: str) -> int:
+    def _list_forms_for(self, perspective: str) -> set[str]:
+        """Return the forms that have passages of a perspective."""
+        has_perspective = self.perspective_number == self.find_perspective(perspective)
+        numbers = set(self.form_number[has_perspective].tolist())
+        return {form for number in numbers for form in split_forms(self.forms[number])}
+
+    def find_perspective(self, name: str) -> int:
         """Return the number of a perspective; -1 for one that no passage has.
 
         Args:
             name: A perspective, e.g. `filer`.
         """
-        return self.sides.index(name) if name in self.sides else -1
+        return self.perspectives.index(name) if name in self.perspectives else -1
 
     @cached_property
     def tables(self) -> Mapping[int, str]:
         """Return the id of the table that each row prints, by row number; most rows print no table."""
-        prints = self.rows.with_row_index("row").filter(pl.col("level") == "table")
-        return dict(prints.select("row", pl.col("node_ids").list.first()).iter_rows())
+        table_rows = self.rows.with_row_index("row").filter(pl.col("level") == "table")
+        return dict(table_rows.select("row", pl.col("node_ids").list.first()).iter_rows())
 
     def find_rows_of_table(self, table_id: str) -> list[int]:
         """Return the rows that print a table, in order.
@@ -164,14 +167,14 @@ class PassageFacts:
         return group_rows(self.tables.items())
 
     @cached_property
-    def labeled(self) -> pl.DataFrame:
-        """Return row number, tags and entities of each row that has any; only passages split by meaning do."""
-        some = self.rows.select(pl.int_range(pl.len()).alias("row"), "tags", "entities")
-        return some.filter(pl.col("tags").list.len() + pl.col("entities").list.len() > 0)
+    def row_labels(self) -> pl.DataFrame:
+        """Return row number, tags and entities of the rows that have any; only passages split by meaning have some."""
+        labels = self.rows.select(pl.int_range(pl.len()).alias("row"), "tags", "entities")
+        return labels.filter(pl.col("tags").list.len() + pl.col("entities").list.len() > 0)
 
     @cached_property
-    def _labeled_rows(self) -> Ints:
-        return self.labeled["row"].to_numpy().astype(np.int64)
+    def _labeled_row_numbers(self) -> Ints:
+        return self.row_labels["row"].to_numpy().astype(np.int64)
 
     def read_labels(self, rows: Ints) -> list[frozenset[str]]:
         """Return the terms of the tags and entities of some rows.
@@ -182,21 +185,21 @@ class PassageFacts:
         Returns:
             Terms in the order of `rows`; empty for rows without labels.
         """
-        labels = [frozenset[str]()] * len(rows)
-        labeled_rows = self._labeled_rows
-        places = np.searchsorted(labeled_rows, rows)
-        some = np.flatnonzero(np.append(labeled_rows, -1)[places] == rows)
-        for place, text in zip(some.tolist(), self._label_texts.gather(places[some].tolist()), strict=True):
-            labels[place] = frozenset(find_terms(text))
-        return labels
+        label_terms = [frozenset[str]()] * len(rows)
+        labeled_rows = self._labeled_row_numbers
+        label_ixs = np.searchsorted(labeled_rows, rows)
+        has_labels = np.flatnonzero(np.append(labeled_rows, -1)[label_ixs] == rows)
+        for ix, text in zip(has_labels.tolist(), self._label_texts.gather(label_ixs[has_labels].tolist()), strict=True):
+            label_terms[ix] = frozenset(find_terms(text))
+        return label_terms
 
     @cached_property
     def _label_texts(self) -> pl.Series:
         """Return the tags and entities of each row that has some, as one text."""
-        return self.labeled.select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
+        return self.row_labels.select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
 
     def find_tagged(self, tag: str) -> npt.NDArray[np.bool_]:
-        """Return whether rows have a tag or name an entity, in any case.
+        """Return which rows have a tag or entity, whatever the case of its letters.
 
         Args:
             tag: Tag or entity.
@@ -204,17 +207,17 @@ class PassageFacts:
         Returns:
             Booleans of shape (rows,).
         """
-        wanted, both = tag.strip().casefold(), pl.col("tags").list.concat("entities")
-        names = self.labeled.select(both.list.explode().unique()).to_series().drop_nulls()
-        alike = [name for name in names if name.casefold() == wanted]
-        carries = self.labeled.select(both.list.set_intersection(alike).list.len() > 0).to_series()
+        folded_tag, labels = tag.strip().casefold(), pl.col("tags").list.concat("entities")
+        distinct_labels = self.row_labels.select(labels.list.explode().unique()).to_series().drop_nulls()
+        spellings = [name for name in distinct_labels if name.casefold() == folded_tag]
+        has_label = self.row_labels.select(labels.list.set_intersection(spellings).list.len() > 0).to_series()
         is_tagged = np.zeros(len(self.document_number), dtype=np.bool_)
-        is_tagged[self._labeled_rows[carries.to_numpy()]] = bool(alike)
+        is_tagged[self._labeled_row_numbers[has_label.to_numpy()]] = bool(spellings)
         return is_tagged
 
     def list_tags(self) -> list[str]:
         """Return the tags of the index, most frequent first."""
-        return self.labeled["tags"].explode().drop_nulls().value_counts(sort=True)["tags"].to_list()
+        return self.row_labels["tags"].explode().drop_nulls().value_counts(sort=True)["tags"].to_list()
 
     @cached_property
     def word_counts(self) -> Sequence[int]:
@@ -230,15 +233,15 @@ class PassageFacts:
 
     @cached_property
     def is_boilerplate(self) -> Floats:
-        """Return an array with 1 for texts that several form families print alike, which do not distinguish forms."""
-        least = load_ranking().boilerplate_families
+        """Return an array with 1 for rows whose wording several form families print, else 0."""
+        min_families = load_ranking().boilerplate_families
         texts = self.rows.select(
             family=pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name"),
-            wording=bare_wording(),
+            wording=hash_bare_wording(),
         )
-        families = texts.select(pl.col("family").n_unique().over("wording")).to_series()
-        shared: Floats = (families >= least).to_numpy().astype(np.float64)
-        return shared
+        family_counts = texts.select(pl.col("family").n_unique().over("wording")).to_series()
+        is_shared: Floats = (family_counts >= min_families).to_numpy().astype(np.float64)
+        return is_shared
 
     @cached_property
     def is_example(self) -> Floats:
@@ -257,9 +260,9 @@ class PassageFacts:
         keys_by_form: dict[str, set[str]] = {}
         for form, key in self.rows.select("form", "anchor_key").drop_nulls().unique().iter_rows():
             keys_by_form.setdefault(form, set()).add(key)
-        listed = self.rows.select("form", code=pl.col("text").str.extract_all(_listed_code())).explode("code")
-        for form, line in listed.drop_nulls().unique().iter_rows():
-            keys_by_form.setdefault(form, set()).add(f"code_{name_code(line)}")
+        listed_codes = self.rows.select("form", code=pl.col("text").str.extract_all(_listed_code())).explode("code")
+        for form, code_line in listed_codes.drop_nulls().unique().iter_rows():
+            keys_by_form.setdefault(form, set()).add(f"code_{name_code(code_line)}")
         return {form: frozenset(keys) for form, keys in keys_by_form.items()}
 
 

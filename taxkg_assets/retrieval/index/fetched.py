@@ -12,6 +12,8 @@ from taxkg_assets.retrieval.index.row_store import LanceRows
 
 MOST_CELLS = 20_000
 """Cells of a column that are cached: those of the last questions."""
+_NOT_CACHED = object()
+"""Stands for a cell that the cache lacks; None may be the value of a cell."""
 
 
 class FetchedColumn(Sequence[Any]):
@@ -33,8 +35,8 @@ class FetchedColumn(Sequence[Any]):
     def __getitem__(self, row: int | slice) -> Any:
         if isinstance(row, slice):
             raise TypeError("columns that are fetched cell by cell cannot be sliced")
-        cell = self._cells.get(row, self)
-        return self._store.read([row], [self.name])[self.name][0] if cell is self else cell
+        cell = self._cells.get(row, _NOT_CACHED)
+        return self._store.read([row], [self.name])[self.name][0] if cell is _NOT_CACHED else cell
 
     def read(self, rows: Sequence[int]) -> list[Any]:
         """Return the cells of some rows.
@@ -47,15 +49,14 @@ class FetchedColumn(Sequence[Any]):
         except KeyError:  # another question has emptied the cache
             return [self[row] for row in rows]
 
-    def kept(self) -> dict[int, Any]:
+    def copy_cache(self) -> dict[int, Any]:
         """Return the cached cells by row number."""
         return dict(self._cells)
 
-    def find_lacking(self, rows: Sequence[int]) -> set[int]:
-        """Return which of some rows have no cached cell; all of them where the cache is full and is emptied.
+    def find_uncached(self, rows: Sequence[int]) -> set[int]:
+        """Return the rows whose cells are not cached; empty the cache first if these rows do not fit in it.
 
-        Old cells are dropped all at once, so that readers need no lock, and before the rows are compared: what is
-        fetched for them then holds all of them.
+        A cache that was emptied is a new dict, so that readers of the old one need no lock.
 
         Args:
             rows: 0-based rows of the index.
@@ -64,7 +65,7 @@ class FetchedColumn(Sequence[Any]):
             self._cells = {}
         return {row for row in rows if row not in self._cells}
 
-    def keep(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
+    def cache_cells(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
         """Add fetched cells to the cache.
 
         Args:
@@ -86,21 +87,21 @@ class FetchedColumns(dict[str, FetchedColumn]):
         return self[name]
 
     def fetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Fetch the cells of some rows that are not cached, in one read of the columns that lack any.
+        """Fetch all cells of some rows that are not cached, in one read.
 
         Args:
             rows: 0-based rows of the index.
             names: Names of columns.
         """
-        lacking = {name: own for name in names if (own := self[name].find_lacking(rows))}
-        if lacking:
-            missing = sorted(set().union(*lacking.values()))
-            for name, cells in self._store.read(missing, list(lacking)).items():
-                self[name].keep(missing, cells)
+        uncached = {name: uncached_rows for name in names if (uncached_rows := self[name].find_uncached(rows))}
+        if uncached:
+            rows_to_read = sorted(set().union(*uncached.values()))
+            for name, cells in self._store.read(rows_to_read, list(uncached)).items():
+                self[name].cache_cells(rows_to_read, cells)
 
 
 class FetchedRows(Mapping[str, int]):
-    """Row number by chunk; those of chunks that were just fetched are cached."""
+    """Row number by chunk id; the rows of chunks whose ids were fetched are cached."""
 
     def __init__(self, chunk_ids: FetchedColumn, store: LanceRows) -> None:
         self._chunk_ids, self._store = chunk_ids, store
@@ -109,14 +110,14 @@ class FetchedRows(Mapping[str, int]):
     def __getitem__(self, chunk_id: str) -> int:
         rows = self._rows
         if chunk_id not in rows:
-            rows = self._rows = {own: row for row, own in self._chunk_ids.kept().items()}
-        cell = rows.get(chunk_id)
-        if cell is None and (cell := self._store.find_chunk(chunk_id)) is None:
+            rows = self._rows = {cached_id: row for row, cached_id in self._chunk_ids.copy_cache().items()}
+        row = rows.get(chunk_id)
+        if row is None and (row := self._store.find_chunk(chunk_id)) is None:
             raise KeyError(chunk_id)
-        return cell
+        return row
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._chunk_ids.kept().values())
+        return iter(self._chunk_ids.copy_cache().values())
 
     def __len__(self) -> int:
         return self._store.height
@@ -124,7 +125,7 @@ class FetchedRows(Mapping[str, int]):
 
 @dataclass(frozen=True)
 class FetchedFacts(PassageFacts):
-    """Columns of passages whose numbers come from the index build and whose texts are fetched on demand."""
+    """Columns of passages: the index build stored the numbers, and texts are fetched on demand."""
 
     store: LanceRows
 

@@ -1,4 +1,4 @@
-"""First stage: scores of every row by BM25 and by vectors for one question, and the rankings that they give."""
+"""First stage: every row scored by BM25 and by vectors for one question, and the rankings of the best rows."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ class FirstStage:
 
     Attributes:
         scores: Scores of both retrievers.
-        orders: Best rows by terms and by meaning, even of a retriever that is switched off.
-        rankings: Rankings to fuse, of all rows and of the preferred ones.
-        documents: Features by name, each of shape (documents,).
-        allowed: Filter given by the caller.
-        fused: Fused score of each candidate by row number.
+        best_rows: Best rows by BM25 and best rows by vector, even of a retriever that is switched off.
+        rankings: Rankings to fuse: of all rows, and of the rows that the question prefers.
+        document_features: Ranking features of documents by name, each of shape (documents,).
+        caller_filter: Filter by the parameters of the search.
+        fused_scores: Fused score of each candidate by row number.
         idf: Inverse document frequency of each term of the question.
     """
 
     scores: RetrieverScores
-    orders: list[Ints]
+    best_rows: list[Ints]
     rankings: list[Ints]
-    documents: dict[str, Floats]
-    allowed: RowFilter
-    fused: dict[int, float]
+    document_features: dict[str, Floats]
+    caller_filter: RowFilter
+    fused_scores: dict[int, float]
     idf: dict[str, float]
 
     @property
     def vector_floor(self) -> float:
         """Return the cosine of the last row that the vector retriever ranks."""
-        return float(np.min(self.scores.score_meaning(self.orders[1]), initial=1.0))
+        return float(np.min(self.scores.score_meaning(self.best_rows[1]), initial=1.0))
 
     def score_terms(self, rows: Ints) -> Floats:
         """Return the BM25 scores of some rows, divided by the highest score among these rows.
@@ -77,63 +77,70 @@ def score_first_stage(
     parsed: ParsedQuery,
     encoded: EncodedQuery,
     *,
-    allowed: RowFilter,
+    caller_filter: RowFilter,
     index_context: IndexContext,
     scale: CosineScale,
-    parts: SearchComponents,
+    components: SearchComponents,
 ) -> FirstStage:
     """Score all rows by both retrievers, and rank the best rows with and without the question's filters.
 
     Args:
         parsed: The question.
-        encoded: Its vectors.
-        allowed: Filter that was given outright.
+        encoded: Terms and vectors of the question.
+        caller_filter: Filter by the parameters of the search, such as a document or year.
         index_context: Context of the index.
-        scale: Scale of the encoder's cosines.
-        parts: Which retrievers are on.
+        scale: Map from the encoder's cosines to those of its base model.
+        components: Which retrievers are on.
 
     Returns:
-        Scores, rankings, and the candidates that both retrievers give.
+        Scores, rankings, and the fused candidates of both retrievers.
     """
     limits = load_ranking().retrievers
     route, query_vector = parsed.route, encoded.query_vector
     similarity = scale.convert(score_rows(index_context.document_vectors, query_vector)).astype(np.float64)
     lexical = index_context.index.lexical
-    rows = lexical.row_count
-    idf = {term: lexical.vocabulary.idf(term, row_count=rows) for term in dict.fromkeys(encoded.terms)}
-    question = Question(encoded.terms, encoded.extra, limits.expansion, query_vector)
+    row_count = lexical.row_count
+    idf = {term: lexical.vocabulary.idf(term, row_count=row_count) for term in dict.fromkeys(encoded.terms)}
+    question = Question(encoded.terms, encoded.expansion_terms, limits.expansion, query_vector)
     scores = index_context.index.ask(question, scale=scale)
-    documents = index_context.documents.score_documents(route)
-    preferred = _find_preferred(documents, allowed=allowed, matches_form=parsed.matches_form if route.forms else None)
-    documents["title"] = _score_titles([*encoded.terms, *encoded.extra], index_context.titled, count=len(similarity))
-    documents["document_similarity"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
-    retrievers = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
-    orders = [find(allowed, count=limits.depth) for _, find in retrievers]
-    filters = [preferred]
+    features = index_context.documents.score_documents(route)
+    preferred_rows = _narrow_to_preferred(
+        features, caller_filter=caller_filter, matches_form=parsed.matches_form if route.forms else None
+    )
+    features["title"] = _score_titles(
+        [*encoded.terms, *encoded.expansion_terms], index_context.documents_by_title_word, count=len(similarity)
+    )
+    features["document_similarity"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
+    retrievers = [(components.lexical, scores.find_by_terms), (components.vector, scores.find_by_meaning)]
+    best_rows = [find(caller_filter, count=limits.depth) for _, find in retrievers]
+    rankings = [ranking for ranking, (is_on, _) in zip(best_rows, retrievers, strict=True) if is_on]
+    filters = [preferred_rows]
     if route.perspective:
-        filters.append(preferred.narrow(perspective=route.perspective))
-    rankings = [order for order, (is_on, _) in zip(orders, retrievers, strict=True) if is_on] + [
-        find(one, count=limits.depth) for one in filters for is_on, find in retrievers if is_on
-    ]
-    fused = fuse_rankings([ranking.tolist() for ranking in rankings])
-    return FirstStage(scores, orders, rankings, documents, allowed, fused, idf)
+        filters.append(preferred_rows.narrow(perspective=route.perspective))
+    for row_filter in filters:
+        rankings += [find(row_filter, count=limits.depth) for is_on, find in retrievers if is_on]
+    fused_scores = fuse_rankings([ranking.tolist() for ranking in rankings])
+    return FirstStage(scores, best_rows, rankings, features, caller_filter, fused_scores, idf)
 
 
-def _find_preferred(documents: dict[str, Floats], *, allowed: RowFilter, matches_form: Mask | None) -> RowFilter:
-    """Return the filter for rows of current documents of the requested year, place and form."""
-    doubtful = documents["stale"] + documents["draft"] + (documents["year"] < 0) + (documents["place"] < 0) > 0
-    return allowed.narrow(documents=~doubtful, forms=matches_form)
+def _narrow_to_preferred(
+    features: dict[str, Floats], *, caller_filter: RowFilter, matches_form: Mask | None
+) -> RowFilter:
+    """Narrow a filter to rows of current documents of the requested year, jurisdiction and form."""
+    is_unsuitable = features["stale"] + features["draft"] + (features["year"] < 0) + (features["place"] < 0) > 0
+    return caller_filter.narrow(documents=~is_unsuitable, forms=matches_form)
 
 
-def _score_titles(terms: Sequence[str], titled: Mapping[str, Ints], *, count: int) -> Floats:
-    """Return how much of the question is in the title of each document's form, against the best of them.
+def _score_titles(terms: Sequence[str], documents_by_word: Mapping[str, Ints], *, count: int) -> Floats:
+    """Return the summed IDF of the question's terms in the title of each document's form, divided by the largest sum.
 
-    `titled` has the documents with a word in their titles, `count` is the number of documents.
+    `documents_by_word` has the numbers of the documents with a word in their form's title, `count` is the number of
+    all documents.
     """
     scores = np.zeros(count)
     for term in dict.fromkeys(terms):
-        if term in titled:
-            scores[titled[term]] += np.log(count / len(titled[term]))
+        if term in documents_by_word:
+            scores[documents_by_word[term]] += np.log(count / len(documents_by_word[term]))
     return scores / max(float(scores.max(initial=0.0)), 1.0)
 
 

@@ -11,7 +11,7 @@ def fuse_rankings(rankings: Sequence[Sequence[int]], *, weights: Sequence[float]
     """Fuse rankings by reciprocal rank: a row scores the sum of weight/(60 + rank) over the rankings that contain it.
 
     Args:
-        rankings: Rows, best first.
+        rankings: Row numbers of each ranking, best first.
         weights: Weight of each ranking; 1 where None.
 
     Returns:

@@ -1,8 +1,8 @@
-"""Accepted chunks to tables in LanceDB and back, and checks of the codes and postings against brute force.
+"""Write accepted chunks to tables of LanceDB, read them back, and check the codes and postings against brute force.
 
-The LanceDB table `passages`, and one for each larger unit, contain text, context, search terms, vector and all columns
-of a row. Readers fetch rows by number; codes of the vectors and postings find them, so the tables have no indexes of
-their own. The caller opens the connection; its location is unknown here.
+The LanceDB table `passages`, and one table for each level of larger units, contain text, context, search terms, vector
+and all other columns of a row. Vector codes and BM25 postings find row numbers, and readers fetch rows by number, so
+the tables have no indexes of their own. The caller opens the connection; its location is unknown here.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.encoding.vector import list_vectors
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
 from taxkg_assets.retrieval.index.embeddings import align_vectors, stack_vectors
-from taxkg_assets.retrieval.index.known import TERMED, KnownTables
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.index.passage_index import SearchIndex as SearchIndex
+from taxkg_assets.retrieval.index.precomputed import TERM_SOURCE_COLUMNS, PrecomputedTables
 from taxkg_assets.retrieval.index.scores import find_near
 from taxkg_assets.rules.models.lexical import load_lexical
 from taxkg_assets.settings import Settings
@@ -37,10 +37,12 @@ PASSAGES = "passages"
 WRITTEN_AT_ONCE = 50_000
 """Passages in one write: with their vectors about 120 MB."""
 LAYOUT = 5
-"""Layout of an index's folder; copies of it are identified by its name, so another layout has another name."""
+"""Version of the layout of an index's folder; part of the folder's name, so that another layout has another name."""
 _HASH_SEED = 7
 CHECK_SAMPLE = 50
+"""Passages that a self-check samples."""
 CHECK_K = 10
+"""Nearest passages that the self-check of the codes compares."""
 SAME_COSINE = 1e-3
 """Cosines that differ by less are equal: the arithmetic of an encoder moves them by as much."""
 
@@ -51,7 +53,7 @@ def build_index_rows(
     documents: dy.DataFrame[schemas.Documents],
     embeddings: dy.DataFrame[schemas.Embeddings],
     model_hash: str,
-    known: pl.DataFrame | None = None,
+    old_terms: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Build one row per accepted chunk with its document's columns, its search terms and its vector.
 
@@ -60,8 +62,8 @@ def build_index_rows(
         documents: Documents of these chunks.
         embeddings: Vectors by text and model.
         model_hash: Model of the vectors.
-        known: Rows of another version with the columns that terms are found in (`TERMED`) and the `terms` that today's
-            code finds there; terms of other texts are computed.
+        old_terms: Rows of an older index with `TERM_SOURCE_COLUMNS` and `terms`; a chunk with the same texts gets
+            these terms. None to find the terms of all chunks.
 
     Returns:
         Rows in reading order.
@@ -78,26 +80,26 @@ def build_index_rows(
         maintain_order="left",
     )
     if rows["doc_type"].null_count():
-        lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
-        raise ValueError(f"chunks refer to documents that are not in `documents`: {', '.join(lost[:5])}")
-    return rows.with_columns(terms=_find_all_terms(rows, known), vector=list_vectors(vectors))
+        missing_documents = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
+        raise ValueError(f"chunks refer to documents that are not in `documents`: {', '.join(missing_documents[:5])}")
+    return rows.with_columns(terms=_find_all_terms(rows, old_terms), vector=list_vectors(vectors))
 
 
-def _find_all_terms(rows: pl.DataFrame, known: pl.DataFrame | None) -> pl.Series:
-    """Return the search terms of each row."""
-    texts = rows.select(TERMED, terms=pl.lit(None, dtype=pl.String))
-    if known is not None:
-        distinct = known.select(*TERMED, "terms").unique(TERMED)
-        texts = texts.drop("terms").join(distinct, on=TERMED, how="left", maintain_order="left")
+def _find_all_terms(rows: pl.DataFrame, old_terms: pl.DataFrame | None) -> pl.Series:
+    """Return the search terms of each row, those of the older index where it has the same text."""
+    texts = rows.select(TERM_SOURCE_COLUMNS, terms=pl.lit(None, dtype=pl.String))
+    if old_terms is not None:
+        distinct_texts = old_terms.select(*TERM_SOURCE_COLUMNS, "terms").unique(TERM_SOURCE_COLUMNS)
+        texts = texts.drop("terms").join(distinct_texts, on=TERM_SOURCE_COLUMNS, how="left", maintain_order="left")
     terms = [
-        find_row_terms(text, heading_path=path, context=context) if known_terms is None else known_terms
-        for text, path, context, known_terms in texts.iter_rows()
+        find_row_terms(text, heading_path=path, context=context) if terms_found is None else terms_found
+        for text, path, context, terms_found in texts.iter_rows()
     ]
     return pl.Series(terms, dtype=pl.String)
 
 
 def find_row_terms(text: str, *, heading_path: str, context: str) -> str:
-    """Find the search terms of a chunk; those of its innermost heading and of its context are repeated.
+    """Find the search terms of a chunk, repeating those of its innermost heading and of its context.
 
     Args:
         text: Text of the chunk.
@@ -120,13 +122,13 @@ def _find_shared_terms(text: str) -> tuple[str, ...]:
     return tuple(find_terms(text))
 
 
-# arguments: what the row of the version records
+# arguments: what the manifest row records
 def build_index(
     connection: Any,
     rows: pl.DataFrame,
     *,
     units: pl.DataFrame,
-    known: KnownTables,
+    precomputed: PrecomputedTables,
     path: str,
     model_name: str,
     model_hash: str,
@@ -139,38 +141,38 @@ def build_index(
         connection: Opened LanceDB connection to an empty folder.
         rows: Rows from `build_index_rows`.
         units: Units from `build_units`.
-        known: Columns from `build_known`.
-        path: Path of the folder, for the row.
-        model_name: Name of the encoder, for the row.
-        model_hash: Digest of the encoder's weights, for the row.
-        input_versions: Versions of the input tables, for the row.
-        settings: Settings of the build, for the digest and the row.
+        precomputed: Tables and matrices from `build_precomputed`.
+        path: Path of the folder, for the manifest row.
+        model_name: Name of the encoder, for the manifest row.
+        model_hash: Digest of the encoder's weights, for the manifest row.
+        input_versions: Versions of the input tables, for the manifest row.
+        settings: Settings of the build, for the index version and the manifest row.
 
     Returns:
-        One row with the version, a digest of all that readers may be shown.
+        One row with the index version: a digest of everything that readers may be shown.
 
     Raises:
-        ValueError: A sampled chunk is not found by its own words.
+        ValueError: BM25 does not find a sampled chunk by its own words.
     """
     write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
     for level in UNIT_LEVELS:
-        if (of_level := units.filter(pl.col("level") == level)).height:
-            _write_table(connection, level, of_level)
-    recall = score_self_check(known.codes, stack_vectors(rows["vector"]))
-    unhealthy = find_unretrievable_chunks(known.lexical, rows)
-    if unhealthy.height:
-        raise ValueError(f"the lexical index lacks {unhealthy.height} of the sampled rows: run `taxkg build`")
-    counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
-    made_with = f"{LAYOUT}{model_hash}{settings.table_settings()}{known.hash_tokens()}"
+        if (level_units := units.filter(pl.col("level") == level)).height:
+            _write_table(connection, level, level_units)
+    recall = score_self_check(precomputed.codes, stack_vectors(rows["vector"]))
+    unretrievable = find_unretrievable_chunks(precomputed.lexical, rows)
+    if unretrievable.height:
+        raise ValueError(f"the lexical index lacks {unretrievable.height} of the sampled rows: run `taxkg build`")
+    level_counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
+    build_inputs = f"{LAYOUT}{model_hash}{settings.table_settings()}{precomputed.hash_tokens()}"
     manifest = pl.DataFrame(
         {
-            "index_version": [_hash_rows(rows, units, known.catalogue, made_with=made_with)],
+            "index_version": [_hash_rows(rows, units, precomputed.catalogue, build_inputs=build_inputs)],
             "path": [path],
             "model_name": [model_name],
             "model_hash": [model_hash],
             "dimension": [len(rows["vector"][0]) if rows.height else 1],
             "row_count": [rows.height],
-            "rows_by_level": [json.dumps(counts, sort_keys=True)],
+            "rows_by_level": [json.dumps(level_counts, sort_keys=True)],
             "self_check_recall": [recall],
             "input_versions": [json.dumps(dict(input_versions), sort_keys=True)],
             "settings": [settings.table_settings()],
@@ -180,9 +182,9 @@ def build_index(
     return schemas.Index.validate(manifest)
 
 
-def _hash_rows(*frames: pl.DataFrame, made_with: str) -> str:
-    """Return the digest of all that readers may be shown, including rectangles and document columns."""
-    version = hashlib.sha256(f"{made_with}{[frame.schema for frame in frames]!r}".encode())
+def _hash_rows(*frames: pl.DataFrame, build_inputs: str) -> str:
+    """Return the digest of everything that readers may be shown, including rectangles and document columns."""
+    version = hashlib.sha256(f"{build_inputs}{[frame.schema for frame in frames]!r}".encode())
     for frame in frames:
         version.update(frame.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
     return version.hexdigest()[:16]
@@ -199,9 +201,9 @@ def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> Non
     numbered = rows.with_columns(row=pl.int_range(rows.height, dtype=pl.Int32))
     table: Any = None
     for first in range(0, max(1, rows.height), WRITTEN_AT_ONCE):
-        part = slice(first, first + WRITTEN_AT_ONCE)
-        column = pl.Series("vector", vectors[part], dtype=pl.Array(pl.Float32, vectors.shape[1]))
-        data = numbered[part].with_columns(column).to_arrow()
+        batch = slice(first, first + WRITTEN_AT_ONCE)
+        column = pl.Series("vector", vectors[batch], dtype=pl.Array(pl.Float32, vectors.shape[1]))
+        data = numbered[batch].with_columns(column).to_arrow()
         if table is None:
             table = connection.create_table(PASSAGES, data=data, mode="overwrite")
         else:
@@ -221,20 +223,20 @@ def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
 
     Args:
         connection: Opened LanceDB connection.
-        model_hash: Model of its vectors.
+        model_hash: Digest of the encoder that made its vectors.
 
     Returns:
         Index with rows in reading order.
     """
     rows = read_rows(connection)
     units = [_read_table(connection, name) for name in UNIT_LEVELS if name in _table_names(connection)]
-    every = pl.concat(units).sort("level", "document_id", "chunk_ix", "chunk_id") if units else None
+    all_units = pl.concat(units).sort("level", "document_id", "chunk_ix", "chunk_id") if units else None
     return SearchIndex(
         rows=rows.drop("vector"),
         vectors=_stack(rows),
         model_hash=model_hash,
-        units=None if every is None else every.drop("vector"),
-        unit_vectors=None if every is None else _stack(every),
+        units=None if all_units is None else all_units.drop("vector"),
+        unit_vectors=None if all_units is None else _stack(all_units),
     )
 
 
@@ -254,9 +256,11 @@ def read_rows(connection: Any, columns: Sequence[str] = ()) -> pl.DataFrame:
     if PASSAGES not in _table_names(connection):
         raise ValueError("the index has no table of passages: run `taxkg build`")
     table = connection.open_table(PASSAGES)
-    named = [name for name in columns or table.schema.names if name not in ("row", "document_number", "form_number")]
-    rows = table.search().select(["row", *named]).limit(table.count_rows()).to_arrow()
-    return pl.DataFrame(rows).sort("row").select(named)
+    column_names = [
+        name for name in columns or table.schema.names if name not in ("row", "document_number", "form_number")
+    ]
+    rows = table.search().select(["row", *column_names]).limit(table.count_rows()).to_arrow()
+    return pl.DataFrame(rows).sort("row").select(column_names)
 
 
 def _read_table(connection: Any, name: str) -> pl.DataFrame:
@@ -274,51 +278,52 @@ def _table_names(connection: Any) -> list[str]:
 def score_self_check(codes: VectorCodes, vectors: Vectors) -> float:
     """Compute recall@10 of the quantized codes against exact search over sampled queries.
 
-    A result counts as correct if its cosine is within `SAME_COSINE` of the exact tenth. A sampled query is the
-    direction between two passages, which is further from all passages than a passage is from itself.
+    A sampled query is the mean vector of two passages: a passage itself would be too easy to find. A result counts as
+    correct if its cosine is at least that of the exact tenth, less `SAME_COSINE`.
 
     Args:
         codes: Codes of the vectors.
         vectors: Unit vectors of shape (rows, dimension).
 
     Returns:
-        Recall from 0 to 1; 0 where the codes have another number of rows, 1 without rows.
+        Recall from 0 to 1; 0 where codes and vectors differ in their number of rows, 1 without rows.
     """
     if codes.height != len(vectors):
         return 0.0
-    hits = wanted = 0
+    hits = expected_hits = 0
     rows = list(_sample(len(vectors)))
-    for one, other in zip(rows, [*rows[1:], *rows[:1]], strict=True):
-        between = vectors[one] + vectors[other]
-        texts = between / max(float(np.linalg.norm(between)), 1e-9)
-        exact = vectors @ texts
-        tenth = float(np.sort(exact)[-CHECK_K:][0])
-        found = find_near(codes, texts, count=CHECK_K)
-        hits += min(CHECK_K, int((exact[found] >= tenth - SAME_COSINE).sum()))
-        wanted += min(CHECK_K, len(vectors))
-    return hits / wanted if wanted else 1.0
+    for first_row, second_row in zip(rows, [*rows[1:], *rows[:1]], strict=True):
+        vector_sum = vectors[first_row] + vectors[second_row]
+        query_vector = vector_sum / max(float(np.linalg.norm(vector_sum)), 1e-9)
+        cosines = vectors @ query_vector
+        tenth_cosine = float(np.sort(cosines)[-CHECK_K:][0])
+        near_rows = find_near(codes, query_vector, count=CHECK_K)
+        hits += min(CHECK_K, int((cosines[near_rows] >= tenth_cosine - SAME_COSINE).sum()))
+        expected_hits += min(CHECK_K, len(vectors))
+    return hits / expected_hits if expected_hits else 1.0
 
 
 def find_unretrievable_chunks(lexical: LexicalRetriever, rows: pl.DataFrame) -> pl.DataFrame:
     """Find sampled chunks that BM25 does not retrieve by their own rarest term.
 
     Args:
-        lexical: Postings.
-        rows: Rows of the index with `terms`. At most about `CHECK_SAMPLE` of them are checked, at regular distances.
+        lexical: BM25 postings.
+        rows: Rows of the index with `terms`; about `CHECK_SAMPLE` of them are checked, at regular distances.
 
     Returns:
-        `chunk_id`, `document_id`, `page` and `text` of the chunks that the lexical index does not find.
+        `chunk_id`, `document_id`, `page` and `text` of the sampled chunks that BM25 does not find.
     """
-    lost: list[str] = []
-    split = rows["terms"].str.split(" ")
-    counts = dict(split.list.unique().explode().value_counts().iter_rows())
+    unretrievable: list[str] = []
+    row_terms = rows["terms"].str.split(" ")
+    row_counts = dict(row_terms.list.unique().explode().value_counts().iter_rows())
     for row in _sample(rows.height):
-        rarest = min(split[row], key=lambda term: (counts[term], term))
-        scores = lexical.score_rows([rarest]) if rarest else np.ones(rows.height)
+        rarest_term = min(row_terms[row], key=lambda term: (row_counts[term], term))
+        scores = lexical.score_rows([rarest_term]) if rarest_term else np.ones(rows.height)
         if len(scores) != rows.height or scores[row] <= 0:
-            lost.append(rows["chunk_id"][row])
-    return rows.filter(pl.col("chunk_id").is_in(lost)).select("chunk_id", "document_id", "page", "text")
+            unretrievable.append(rows["chunk_id"][row])
+    return rows.filter(pl.col("chunk_id").is_in(unretrievable)).select("chunk_id", "document_id", "page", "text")
 
 
 def _sample(height: int) -> range:
+    """Return about `CHECK_SAMPLE` row numbers at regular distances."""
     return range(0, height, max(1, height // CHECK_SAMPLE))

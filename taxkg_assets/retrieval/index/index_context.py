@@ -33,7 +33,10 @@ class _OpenedLevels(dict[str, Level | None]):
 
 @dataclass(frozen=True)
 class IndexContext:
-    """Columns of an index's documents, passages and sections, each computed on first access."""
+    """What searches over one index share: columns of documents and passages, forms, larger units.
+
+    Each is made on first access.
+    """
 
     index: PassageIndex
 
@@ -66,19 +69,19 @@ class IndexContext:
 
     @cached_property
     def anchor_ids(self) -> Sequence[str | None]:
-        """Return the anchor id that each row belongs to."""
+        """Return the id of the anchor that each row belongs to; None before the first heading of a document."""
         return self.passages.columns["anchor_id"]
 
     @cached_property
-    def titled(self) -> Mapping[str, Ints]:
-        """Return for each title word the documents about forms that have it, by word and by document number."""
-        of_form = self.catalog.title_words
-        titles: dict[str, list[int]] = {}
+    def documents_by_title_word(self) -> Mapping[str, Ints]:
+        """Return by word the numbers of the documents about forms that have this word in their title."""
+        words_by_form = self.catalog.title_words
+        documents_by_word: dict[str, list[int]] = {}
         for number, row in enumerate(self.documents.documents):
-            forms = (of_form.get(form, frozenset()) for form in split_forms(row["document_form"]))
+            forms = (words_by_form.get(form, frozenset()) for form in split_forms(row["document_form"]))
             for word in frozenset[str]().union(*forms):
-                titles.setdefault(word, []).append(number)
-        return {word: np.array(numbers, dtype=np.int64) for word, numbers in titles.items()}
+                documents_by_word.setdefault(word, []).append(number)
+        return {word: np.array(numbers, dtype=np.int64) for word, numbers in documents_by_word.items()}
 
     @cached_property
     def has_tokens(self) -> bool:
@@ -87,11 +90,11 @@ class IndexContext:
 
     @property
     def document_vectors(self) -> Vectors:
-        """Return the mean direction of each document's passages, shape (documents, dimension)."""
+        """Return the mean vector of each document's passages, shape (documents, dimension)."""
         return self.index.document_vectors
 
     def read_passage(self, row: int) -> str:
-        """Return a row's text as it was embedded: context, then its own words.
+        """Return the text that was embedded for a row: its context, then its own words.
 
         Args:
             row: 0-based row of the index.

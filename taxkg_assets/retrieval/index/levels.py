@@ -1,4 +1,4 @@
-"""Documents, pages and sections as units of the search: made of their passages, and ranked by their scores."""
+"""Documents, pages and sections as units that a search may return: built from passages and ranked by these."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from taxkg_assets.rules.models.levels import load_levels
 
 UNIT_LEVELS = ("document", "page", "section")
 _KEYS = {"document": ("document_id",), "page": ("document_id", "page"), "section": ("document_id", "anchor_id")}
-_LEAST_LIFT = 1e-6
-_OF_DOCUMENT = ("irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title")
+_LEAST_SCORE = 1e-6
+"""Score of the last ranked passage, whose lead over the last is 0."""
+_DOCUMENT_COLUMNS = ("irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title")
 
 
 def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
@@ -31,24 +32,25 @@ def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
         summaries: Table `summaries`.
 
     Returns:
-        Units with their summary or text, the terms and the mean vector of their passages, and the ids of these as
+        Units with their summary or text, the terms of their passages, the mean vector of these, and their ids as
         `children`.
     """
     if rows.is_empty():
         return pl.DataFrame(schema={**rows.schema, "children": pl.List(pl.String)})
     texts = dict(summaries.select("unit_id", "text").iter_rows())
-    vectors, others = stack_vectors(rows["vector"]), rows.drop("vector")
-    return pl.concat([_units_of(level, others, vectors=vectors, texts=texts) for level in UNIT_LEVELS])
+    vectors, other_columns = stack_vectors(rows["vector"]), rows.drop("vector")
+    return pl.concat([_build_level(level, other_columns, vectors=vectors, summaries=texts) for level in UNIT_LEVELS])
 
 
-def _units_of(level: str, rows: pl.DataFrame, *, vectors: Vectors, texts: Mapping[str, str]) -> pl.DataFrame:
+def _build_level(level: str, rows: pl.DataFrame, *, vectors: Vectors, summaries: Mapping[str, str]) -> pl.DataFrame:
+    """Return the units of one level; `summaries` has the summaries by unit id."""
     sizes = load_levels()
     grouped = (
         rows.with_row_index("row")
         .drop_nulls(_KEYS[level][-1])
         .group_by(*_KEYS[level], maintain_order=True)
         .agg(
-            pl.col("chunk_ix", "heading_path", "form", "perspective", *_OF_DOCUMENT).first(),
+            pl.col("chunk_ix", "heading_path", "form", "perspective", *_DOCUMENT_COLUMNS).first(),
             *([pl.col("page").first()] if level != "page" else []),
             *([pl.col("anchor_id").first()] if level != "section" else []),
             pl.col("text").str.join("\n"),
@@ -64,22 +66,22 @@ def _units_of(level: str, rows: pl.DataFrame, *, vectors: Vectors, texts: Mappin
         ),
         "section": pl.concat_str(pl.lit("section:"), "anchor_id"),
     }
-    named = grouped.with_columns(chunk_id=ids[level], level=pl.lit(level))
+    identified = grouped.with_columns(chunk_id=ids[level], level=pl.lit(level))
     if level == "section":
-        unit_texts = [" ".join(text.split(None, sizes.unit_words)[: sizes.unit_words]) for text in named["text"]]
+        unit_texts = [" ".join(text.split(None, sizes.unit_words)[: sizes.unit_words]) for text in identified["text"]]
     else:
-        unit_texts = [texts.get(unit_id, "") for unit_id in named["chunk_id"]]
-    terms = [" ".join(text.split(" ", sizes.unit_terms)[: sizes.unit_terms]) for text in named["terms"]]
+        unit_texts = [summaries.get(unit_id, "") for unit_id in identified["chunk_id"]]
+    terms = [" ".join(text.split(" ", sizes.unit_terms)[: sizes.unit_terms]) for text in identified["terms"]]
     columns = ["chunk_id", "level", "document_id", "page", "anchor_id", "chunk_ix", "heading_path", "form"]
-    return named.with_columns(
+    return identified.with_columns(
         text=pl.Series(unit_texts, dtype=pl.String),
         terms=pl.Series(terms, dtype=pl.String),
-        vector=list_vectors(_sum_vectors(vectors, named["row"])),
-    ).select(*columns, "perspective", *_OF_DOCUMENT, "text", "terms", "vector", "children")
+        vector=list_vectors(_sum_vectors(vectors, identified["row"])),
+    ).select(*columns, "perspective", *_DOCUMENT_COLUMNS, "text", "terms", "vector", "children")
 
 
 def _sum_vectors(vectors: Vectors, members: pl.Series) -> Vectors:
-    """Return unit vectors of the sums over each list of rows: no text is encoded again."""
+    """Return for each list of rows the normalized sum of their vectors, so that no text of a unit is encoded."""
     starts = members.list.len().cum_sum().to_numpy() - members.list.len().to_numpy()
     rows = members.explode().to_numpy()
     sums: Vectors = np.add.reduceat(vectors[rows], starts, axis=0) if len(rows) else vectors[:0]
@@ -94,20 +96,20 @@ class Level:
     Attributes:
         units: Rows from `build_units` of one level.
         vectors: Unit vectors of shape (units, dimension).
-        unit_index: Number of the unit of each passage; -1 for none.
+        number_by_row: Number of the unit of each passage; -1 for none.
     """
 
     units: pl.DataFrame
     vectors: Vectors
-    unit_index: Ints
+    number_by_row: Ints
 
     @cached_property
     def lexical(self) -> LexicalRetriever:
         """Return BM25 postings of the units' terms."""
         return build_lexical_of_column(self.units["terms"])
 
-    def read(self, unit_id: str) -> str:
-        """Return the summary of a unit, or the text of a section without one.
+    def read_text(self, unit_id: str) -> str:
+        """Return the summary of a document or page, or the beginning of a section.
 
         Args:
             unit_id: Id of the unit.
@@ -117,39 +119,40 @@ class Level:
     def rank(
         self, terms: Sequence[str], query_vector: Vectors, *, rows: Ints, scores: Floats
     ) -> list[tuple[int, float]]:
-        """Rank units by their best passage, their passages together, and their own vector and words.
+        """Rank units by their best passage, the sum over their passages, and the unit's own vector and terms.
 
         Args:
             terms: Terms of the question.
             query_vector: Vector of the question, shape (dimension,).
             rows: Ranked passages, best first.
-            scores: Their scores by the ranker.
+            scores: Scores of these passages by the ranker.
 
         Returns:
             (unit number, score) pairs, best first.
         """
         weights = load_levels().weights
-        owners = self.unit_index[rows]
-        has_owner = owners >= 0
+        unit_numbers = self.number_by_row[rows]
+        has_unit = unit_numbers >= 0
         count = self.units.height
-        if not has_owner.any():
+        if not has_unit.any():
             return []
-        # The last one of the ranking counts a little, too: it may be the only one.
-        owners, lift = owners[has_owner], (scores - float(scores.min()))[has_owner] + _LEAST_LIFT
-        best, mass = np.zeros(count), np.zeros(count)
-        np.maximum.at(best, owners, lift)
-        np.add.at(mass, owners, lift**2)
-        total = weights.best * _against_best(best) + weights.mass * _against_best(np.sqrt(mass))
+        # The last passage of the ranking has a score above 0, too, because it may be the only one.
+        unit_numbers, passage_scores = unit_numbers[has_unit], (scores - float(scores.min()))[has_unit] + _LEAST_SCORE
+        best_scores, squared_sums = np.zeros(count), np.zeros(count)
+        np.maximum.at(best_scores, unit_numbers, passage_scores)
+        np.add.at(squared_sums, unit_numbers, passage_scores**2)
+        total = weights.best * _divide_by_max(best_scores) + weights.mass * _divide_by_max(np.sqrt(squared_sums))
         if weights.vector:
-            total += weights.vector * _against_best(np.clip(self.vectors @ query_vector, 0.0, None).astype(np.float64))
+            total += weights.vector * _divide_by_max(np.clip(self.vectors @ query_vector, 0.0, None).astype(np.float64))
         if weights.lexical:
-            total += weights.lexical * _against_best(self.lexical.score_rows(terms).astype(np.float64))
-        total[best == 0.0] = 0.0
+            total += weights.lexical * _divide_by_max(self.lexical.score_rows(terms).astype(np.float64))
+        total[best_scores == 0.0] = 0.0
         order = find_top(total.astype(np.float32), count, floor=0.0)
         return [(int(number), float(total[number])) for number in order]
 
 
-def _against_best(values: Floats) -> Floats:
+def _divide_by_max(values: Floats) -> Floats:
+    """Return values as shares of the largest one."""
     share: Floats = values / max(float(values.max(initial=0.0)), 1e-9)
     return share
 
@@ -159,7 +162,7 @@ def open_level(
 ) -> Level:
     """Select the units of one level.
 
-    Passages before the first heading belong to no section.
+    Passages before the first heading of a document belong to no section.
 
     Args:
         level: `document`, `page` or `section`.
@@ -169,12 +172,14 @@ def open_level(
         unit_index: Number of the unit of each passage; None to compute it.
 
     Returns:
-        The level.
+        The units of the level with their vectors.
     """
-    keep = (units["level"] == level).to_numpy()
-    of_level = units.filter(pl.Series(keep))
+    is_level = (units["level"] == level).to_numpy()
+    level_units = units.filter(pl.Series(is_level))
     return Level(
-        of_level, vectors[keep], find_units(of_level, chunk_ids=rows["chunk_id"]) if unit_index is None else unit_index
+        level_units,
+        vectors[is_level],
+        find_units(level_units, chunk_ids=rows["chunk_id"]) if unit_index is None else unit_index,
     )
 
 
@@ -188,20 +193,21 @@ def find_units(units: pl.DataFrame, *, chunk_ids: pl.Series) -> Ints:
     Returns:
         Numbers of units of shape (passages,); -1 for none.
     """
-    number = {child: place for place, children in enumerate(units["children"].to_list()) for child in children}
-    return np.array([number.get(chunk_id, -1) for chunk_id in chunk_ids], dtype=np.int64)
+    children = enumerate(units["children"].to_list())
+    number_by_chunk = {chunk_id: number for number, unit_chunks in children for chunk_id in unit_chunks}
+    return np.array([number_by_chunk.get(chunk_id, -1) for chunk_id in chunk_ids], dtype=np.int64)
 
 
-def list_top_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[str]:
+def list_top_children(unit_level: Level, unit_number: int, *, ranked: Sequence[Any]) -> list[str]:
     """List the best passages of a unit.
 
     Args:
-        level: Opened level.
-        number: Number of the unit.
-        ranked: Row and chunk id of ranked passages, best first.
+        unit_level: The documents, pages or sections of the index.
+        unit_number: Number of the unit in this level.
+        ranked: Row number and chunk id of ranked passages, best first.
 
     Returns:
         Chunk ids, best first.
     """
-    most = load_levels().children
-    return [chunk_id for row, chunk_id in ranked if level.unit_index[row] == number][:most]
+    max_count = load_levels().children
+    return [chunk_id for row, chunk_id in ranked if unit_level.number_by_row[row] == unit_number][:max_count]

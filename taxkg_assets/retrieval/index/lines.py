@@ -1,6 +1,6 @@
-"""Lines of a passage as a reader sees them: prose, an item of a list, a heading, a row of a table; and their sentences.
+"""Printed lines of a passage (prose, an item of a list, a heading, a row of a table) and their sentences.
 
-Marks of lists are data (rules/answers.yaml). Not here: which lines a line depends on (`passage_context`).
+List marks are data (rules/answers.yaml). Not here: which lines introduce a line (`passage_context`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from functools import lru_cache
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
-CELLS = "|"
+CELL_SEPARATOR = "|"
+"""Stands between the cells of a table row that is printed as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,31 +21,31 @@ class Line:
     """One printed paragraph, item, heading or table row.
 
     Attributes:
-        place: Index within its context.
-        row: Row of the index.
+        line_ix: Index of the line in its `PassageContext.lines`.
+        row: Row number of its passage in the index.
         text: Text of the line.
-        mark: Kind of its list mark; empty for prose.
-        leads: Indices of the lines that introduce it, outermost first.
+        mark: Kind of list mark that it begins with, such as a bullet; empty for prose.
+        intro_ixs: Indices of the lines that introduce the list it is an item of, outermost list first.
         is_heading: Whether it is the heading of its passage.
         is_table: Whether it is a line of a table.
         heading: Heading of its passage.
-        is_whole: Whether it is read as one sentence.
+        is_one_sentence: Whether it counts as one sentence, however many it has.
     """
 
-    place: int
+    line_ix: int
     row: int
     text: str
     mark: str = ""
-    leads: tuple[int, ...] = ()
+    intro_ixs: tuple[int, ...] = ()
     is_heading: bool = False
     is_table: bool = False
     heading: str = ""
-    is_whole: bool = False
+    is_one_sentence: bool = False
 
     @property
     def sentences(self) -> tuple[tuple[int, int], ...]:
-        """Return the character ranges of its sentences, computed on first access as most lines are never split."""
-        return ((0, len(self.text)),) if self.is_whole else _split_once(self.text, self.heading)
+        """Return the character ranges of the line's sentences; most lines are never asked for them."""
+        return ((0, len(self.text)),) if self.is_one_sentence else _find_sentences_once(self.text, self.heading)
 
     def read_sentence(self, sentence: int) -> str:
         """Return one sentence of the line.
@@ -57,12 +58,12 @@ class Line:
 
     @property
     def is_item(self) -> bool:
-        """Return whether it is an item of a list."""
+        """Return whether the line is an item of a list."""
         return bool(self.mark)
 
     @property
-    def opens_list(self) -> bool:
-        """Return whether the line introduces a list: it ends in a colon or a dash."""
+    def is_list_intro(self) -> bool:
+        """Return whether the line introduces a list, as it ends in a colon or a dash."""
         return self.text.rstrip().endswith((":", "—"))
 
 
@@ -85,8 +86,8 @@ def is_short_item(text: str) -> bool:
     return bool(len(text.split()) <= load_answers().lists.item_words)
 
 
-def starts_list(text: str) -> bool:
-    """Return whether an item is the first of a numbered list.
+def is_first_item(text: str) -> bool:
+    """Return whether the mark of an item is the first of a numbered list, such as "1." or "a.".
 
     Args:
         text: Text of the item.
@@ -94,8 +95,8 @@ def starts_list(text: str) -> bool:
     return any(rule.pattern.match(text) for rule in load_answers().first_marks)
 
 
-def is_same(text: str, heading: str) -> bool:
-    """Return whether a line only repeats the heading.
+def repeats_heading(text: str, heading: str) -> bool:
+    """Return whether a line only repeats the heading, except for periods and blanks at the end.
 
     Args:
         text: Text of the line.
@@ -105,7 +106,7 @@ def is_same(text: str, heading: str) -> bool:
 
 
 def starts_with_heading(text: str, heading: str) -> bool:
-    """Return whether a line begins with its heading as a run-in heading.
+    """Return whether a line begins with the heading above it, printed again as a run-in heading.
 
     Args:
         text: Text of the line.
@@ -115,7 +116,7 @@ def starts_with_heading(text: str, heading: str) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def _split_once(text: str, heading: str) -> tuple[tuple[int, int], ...]:
+def _find_sentences_once(text: str, heading: str) -> tuple[tuple[int, int], ...]:
     return tuple(split_line(text, heading=heading))
 
 
@@ -129,16 +130,16 @@ def split_line(text: str, *, heading: str) -> Iterator[tuple[int, int]]:
     Yields:
         Half-open ranges of characters, 0-based.
     """
-    least = load_answers().least_words
-    if CELLS in text:
+    min_words = load_answers().least_words
+    if CELL_SEPARATOR in text:
         yield 0, len(text)
         return
-    parts = find_sentences(text)
-    while len(parts) > 1:
-        start, end = parts[0]
-        if len(text[start:end].split()) >= least and not is_same(text[start:end], heading):
+    sentences = find_sentences(text)
+    while len(sentences) > 1:
+        start, end = sentences[0]
+        if len(text[start:end].split()) >= min_words and not repeats_heading(text[start:end], heading):
             break
-        parts[:2] = [(start, parts[1][1])]
+        sentences[:2] = [(start, sentences[1][1])]
         if start + len(heading) < end:
             break
-    yield from parts
+    yield from sentences

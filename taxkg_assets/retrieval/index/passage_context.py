@@ -1,4 +1,4 @@
-"""Passages in context: for each line, the lines that lead it in, also where these are in another passage.
+"""Passages in context: for each line the lines that introduce it, even where these are in another passage.
 
 An item means nothing by itself: "Investment expenses" under "Do not include:" is an exclusion.
 """
@@ -11,14 +11,36 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import Line, find_mark, is_same, is_short_item, starts_list, starts_with_heading
+from taxkg_assets.retrieval.index.lines import (
+    Line,
+    find_mark,
+    is_first_item,
+    is_short_item,
+    repeats_heading,
+    starts_with_heading,
+)
 from taxkg_assets.rules.models.answers import load_answers
 
-READ = ("text", "heading_path", "anchor_key", "node_ids", "chunk_id", "terms")
+CONTEXT_COLUMNS = ("text", "heading_path", "anchor_key", "node_ids", "chunk_id", "terms")
 """Columns that are read of every row of a context."""
 _PLAIN = "plain"
-"""Mark of an item that is printed without one."""
-_CLOSED = re.compile(r"[.?!][”\"’')\]]*$")
+"""Kind of mark of an item that is printed without one."""
+_SENTENCE_END = re.compile(r"[.?!][”\"’')\]]*$")
+_NO_INTRO = -1
+"""Stands for the introducing line of a list that has none in its context."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenList:
+    """A list that the next line may continue.
+
+    Attributes:
+        mark: Kind of mark of its items.
+        intro_ix: Index of the line that introduces it; -1 for none.
+    """
+
+    mark: str
+    intro_ix: int
 
 
 @dataclass
@@ -32,8 +54,10 @@ class PassageContext:
 
     rows: Sequence[int]
     facts: PassageFacts
-    _open: list[tuple[str, int]] = field(default_factory=list, init=False)
-    _left: list[tuple[str, int]] = field(default_factory=list, init=False)
+    _open_lists: list[_OpenList] = field(default_factory=list, init=False)
+    """Lists around the last line that was read, outermost first."""
+    _left_lists: list[_OpenList] = field(default_factory=list, init=False)
+    """Lists that a paragraph or table interrupted; a later item may continue them."""
     _headings: dict[int, str] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -43,12 +67,12 @@ class PassageContext:
         for row in self.rows:
             for number, (text, is_heading) in enumerate(self._split(row)):
                 is_rest = number == 0 and bool(all_lines) and continues_element(row, self.facts)
-                all_lines.append(self._place(text, row, before=all_lines, is_heading=is_heading, is_rest=is_rest))
+                all_lines.append(self._make_line(text, row, before=all_lines, is_heading=is_heading, is_rest=is_rest))
         return all_lines
 
     @cached_property
-    def of_row(self) -> dict[int, list[Line]]:
-        """Return lines by row."""
+    def lines_by_row(self) -> dict[int, list[Line]]:
+        """Return the lines of each row."""
         by_row: dict[int, list[Line]] = {row: [] for row in self.rows}
         for line in self.lines:
             by_row[line.row].append(line)
@@ -64,22 +88,22 @@ class PassageContext:
         """Return the heading above a row.
 
         Args:
-            row: Row number in the context.
+            row: A row of the context.
         """
-        cached = self._headings.get(row)
-        if cached is None:
+        heading = self._headings.get(row)
+        if heading is None:
             path: str = self.facts.columns["heading_path"][row]
-            cached = self._headings[row] = path.rpartition(" > ")[2]
-        return cached
+            heading = self._headings[row] = path.rpartition(" > ")[2]
+        return heading
 
     def denial(self, row: int) -> str:
-        """Return the nearest heading above a row that excludes, such as `Do not include`; empty for none.
+        """Return the nearest heading above a row's own that excludes items, such as `Do not include`; empty for none.
 
         Args:
-            row: Row number in the context.
+            row: A row of the context.
         """
-        above = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
-        return next((heading for heading in reversed(above) if load_answers().denials.matches(heading)), "")
+        outer_headings = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
+        return next((heading for heading in reversed(outer_headings) if load_answers().denials.matches(heading)), "")
 
     def chunk(self, line: Line) -> str:
         """Return the id of the passage that contains a line.
@@ -98,13 +122,13 @@ class PassageContext:
             line: A line of the context.
         """
         nodes: Sequence[str] = self.facts.columns["node_ids"][line.row]
-        lines = self.of_row[line.row]
+        lines = self.lines_by_row[line.row]
         if line.is_table or len(nodes) == 1:
             return nodes[0]
         if len(lines) == len(nodes) + 1:
             lines = lines[1:]
-        place = next((number for number, other in enumerate(lines) if other.place == line.place), None)
-        return nodes[place] if place is not None and len(lines) == len(nodes) else ""
+        node_ix = next((ix for ix, other in enumerate(lines) if other.line_ix == line.line_ix), None)
+        return nodes[node_ix] if node_ix is not None and len(lines) == len(nodes) else ""
 
     def items_of(self, line: Line) -> list[Line]:
         """Return the items of the list that an item belongs to, in reading order, without nested items.
@@ -115,110 +139,116 @@ class PassageContext:
         return [
             other
             for other in self.lines
-            if other.mark == line.mark and other.leads == line.leads and self._near(other, line)
+            if other.mark == line.mark and other.intro_ixs == line.intro_ixs and self._is_same_list(other, line)
         ]
 
-    def hanging_on(self, place: int) -> list[Line]:
-        """Return the items that a line introduces.
+    def items_introduced_by(self, line_ix: int) -> list[Line]:
+        """Return the items of the list that a line introduces, without nested items.
 
         Args:
-            place: Index of the introducing line.
+            line_ix: Index of the introducing line.
         """
-        return [line for line in self.lines if line.leads and line.leads[-1] == place]
+        return [line for line in self.lines if line.intro_ixs and line.intro_ixs[-1] == line_ix]
 
-    def _near(self, one: Line, other: Line) -> bool:
-        """Return whether no line of prose is between two items."""
-        low, high = sorted((one.place, other.place))
-        return bool(one.leads) or all(line.is_item for line in self.lines[low : high + 1])
+    def _is_same_list(self, item: Line, other: Line) -> bool:
+        """Return whether two items with the same introduction, or both without, are of one list: no prose between."""
+        low, high = sorted((item.line_ix, other.line_ix))
+        return bool(item.intro_ixs) or all(line.is_item for line in self.lines[low : high + 1])
 
     def _split(self, row: int) -> Iterator[tuple[str, bool]]:
         heading = self.heading(row)
         for text in self.facts.columns["text"][row].splitlines():
             if text.strip():
-                yield text, is_same(text, heading)
+                yield text, repeats_heading(text, heading)
 
-    def _place(self, text: str, row: int, *, before: Sequence[Line], is_heading: bool, is_rest: bool) -> Line:
+    def _make_line(self, text: str, row: int, *, before: Sequence[Line], is_heading: bool, is_rest: bool) -> Line:
+        """Return a line with the lines that introduce it, and update the open lists.
+
+        `before` are the lines before it; `is_rest` says that it continues the last of these.
+        """
         is_table = bool(self.facts.is_table[row])
         mark = "" if is_table else find_mark(text)
         if is_rest and before[-1].is_item:
-            return self._place_rest(text, row, before=before)
-        is_heading = is_heading and not (mark and self._open)
+            return self._make_rest_of_item(text, row, before=before)
+        is_heading = is_heading and not (mark and self._open_lists)
         if is_table or is_heading:
             mark = ""
-            self._left[:] = (self._open or self._left) if is_table else []
-            self._open.clear()
+            self._left_lists[:] = (self._open_lists or self._left_lists) if is_table else []
+            self._open_lists.clear()
         elif mark:
-            self._hang_item(text, mark, row, before=before)
+            self._add_marked_item(text, mark, row, before=before)
         else:
-            mark = self._hang_plain(text, row, before=before)
+            mark = self._add_unmarked_line(text, row, before=before)
         return Line(
-            place=len(before),
+            line_ix=len(before),
             row=row,
             text=text,
             mark=mark,
-            leads=tuple(place for _, place in self._open if place >= 0),
+            intro_ixs=tuple(parent.intro_ix for parent in self._open_lists if parent.intro_ix != _NO_INTRO),
             is_heading=is_heading,
             is_table=is_table,
             heading=self.heading(row),
-            is_whole=is_table or (bool(mark) and is_short_item(text)),
+            is_one_sentence=is_table or (bool(mark) and is_short_item(text)),
         )
 
-    def _place_rest(self, text: str, row: int, *, before: Sequence[Line]) -> Line:
-        """Return the rest of an item that the row before begins: it depends on the same lines."""
+    def _make_rest_of_item(self, text: str, row: int, *, before: Sequence[Line]) -> Line:
+        """Return the rest of an item that begins in the row before: the same lines introduce it."""
         last = before[-1]
-        return Line(len(before), row, text, mark=last.mark, leads=last.leads, heading=self.heading(row))
+        return Line(len(before), row, text, mark=last.mark, intro_ixs=last.intro_ixs, heading=self.heading(row))
 
-    def _hang_item(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> None:
-        """Update the open lists at an item: it continues one of them or begins a new one."""
+    def _add_marked_item(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> None:
+        """Update the open lists at an item: it continues one of these lists or begins a new one."""
         last = before[-1] if before else None
-        if not self._open and last is not None and self._continues(text, mark, row, before=before):
-            self._open[:] = self._left
-        kinds = [kind for kind, _ in self._open]
-        is_nested = last is not None and last.opens_list and last.mark == mark and starts_list(text)
-        if mark in kinds and not is_nested:
-            del self._open[kinds.index(mark) + 1 :]
+        if not self._open_lists and last is not None and self._resumes_list(text, mark, row, before=before):
+            self._open_lists[:] = self._left_lists
+        open_marks = [parent.mark for parent in self._open_lists]
+        is_nested = last is not None and last.is_list_intro and last.mark == mark and is_first_item(text)
+        if mark in open_marks and not is_nested:
+            del self._open_lists[open_marks.index(mark) + 1 :]
         elif last is None or last.is_heading or last.is_table:
-            self._open[:] = [(mark, self._find_lead_above(row, before=before))]
+            self._open_lists[:] = [_OpenList(mark, self._find_intro_above_table(row, before=before))]
         else:
-            self._open.append((mark, last.place))
+            self._open_lists.append(_OpenList(mark, last.line_ix))
 
-    def _find_lead_above(self, row: int, *, before: Sequence[Line]) -> int:
-        """Return the place of the line that opens a list above a table in between; -1 for none."""
+    def _find_intro_above_table(self, row: int, *, before: Sequence[Line]) -> int:
+        """Return the index of the line that introduces a list with only tables between the two; -1 for none."""
         above = next((line for line in reversed(before) if not line.is_table), None)
+        if above is None or above.is_heading or not above.is_list_intro:
+            return _NO_INTRO
         anchors = self.facts.anchor_number
-        is_lead = above is not None and above.opens_list and bool(anchors[above.row] == anchors[row])
-        return above.place if above is not None and is_lead and not above.is_heading else -1
+        return above.line_ix if anchors[above.row] == anchors[row] else _NO_INTRO
 
-    def _continues(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> bool:
-        """Return whether an item after a paragraph or a table belongs to the list before it, not to a new one."""
-        last, lead = before[-1], next((place for kind, place in self._left if kind == mark), None)
-        if lead is None or starts_list(text):
+    def _resumes_list(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> bool:
+        """Return whether an item after a paragraph or a table resumes the list before it, not a new one."""
+        interrupted = next((parent for parent in self._left_lists if parent.mark == mark), None)
+        if interrupted is None or is_first_item(text):
             return False
-        anchors = self.facts.anchor_number
+        last = before[-1]
         if last.is_table:
-            return lead >= 0 and bool(anchors[before[lead].row] == anchors[row])
-        return not last.opens_list and not load_answers().lead_ins.matches(last.text)
+            anchors, intro_ix = self.facts.anchor_number, interrupted.intro_ix
+            return intro_ix != _NO_INTRO and bool(anchors[before[intro_ix].row] == anchors[row])
+        return not last.is_list_intro and not load_answers().lead_ins.matches(last.text)
 
-    def _hang_plain(self, text: str, row: int, *, before: Sequence[Line]) -> str:
-        """Keep the lists that are open at a line without a mark; return its mark where it is an item all the same."""
+    def _add_unmarked_line(self, text: str, row: int, *, before: Sequence[Line]) -> str:
+        """Update the open lists at a line without a printed mark; return `plain` if it is an item, empty for prose."""
         last = before[-1] if before else None
-        mark = self._mark_plain(text, last, own_start=starts_with_heading(text, self.heading(row)))
-        if not mark:
-            self._left[:] = self._open or self._left
-            self._open.clear()
-        elif last is not None and (last.opens_list or last.mark != mark):
-            self._open.append((mark, last.place))
-        return mark
-
-    def _mark_plain(self, text: str, last: Line | None, *, own_start: bool) -> str:
-        """Return the mark of an item without a printed one: a short line after a colon, until the list closes."""
-        limits = load_answers().lists
-        if last is None or last.is_table or own_start or len(text.split()) > limits.plain_words:
+        has_heading = starts_with_heading(text, self.heading(row))
+        if last is None or has_heading or not self._is_unmarked_item(text, last):
+            self._left_lists[:] = self._open_lists or self._left_lists
+            self._open_lists.clear()
             return ""
-        if last.opens_list:
-            return _PLAIN
-        continues = last.mark == _PLAIN and not _CLOSED.search(last.text.rstrip())
-        return _PLAIN if continues else ""
+        if last.is_list_intro or last.mark != _PLAIN:
+            self._open_lists.append(_OpenList(_PLAIN, last.line_ix))
+        return _PLAIN
+
+    def _is_unmarked_item(self, text: str, last: Line) -> bool:
+        """Return whether a line is an item without a mark: a short line after a colon, or after another such item.
+
+        An item that ends a sentence ends its list.
+        """
+        if last.is_table or len(text.split()) > load_answers().lists.plain_words:
+            return False
+        return last.is_list_intro or (last.mark == _PLAIN and not _SENTENCE_END.search(last.text.rstrip()))
 
 
 def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, PassageContext]:
@@ -229,42 +259,54 @@ def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, Passage
         facts: Columns of passages.
 
     Returns:
-        PassageContext by row, including the rows around the given ones.
+        Context by row, for the given rows and those around them; adjacent rows share one context.
     """
     limits = load_answers().lists
     documents = facts.document_number
     prefetch_contexts(rows, facts)
-    wanted: set[int] = set()
+    context_rows: set[int] = set()
     for row in rows:
-        for other in range(_find_list_start(row, facts), min(len(documents), row + limits.rows_after + 1)):
-            if documents[other] == documents[row]:
-                wanted.add(other)
+        for near_row in range(_find_list_start(row, facts), min(len(documents), row + limits.rows_after + 1)):
+            if documents[near_row] == documents[row]:
+                context_rows.add(near_row)
     contexts: dict[int, PassageContext] = {}
-    run: list[int] = []
-    for row in [*sorted(wanted), -1]:
-        if run and (row != run[-1] + 1 or documents[row] != documents[run[-1]]):
-            context = PassageContext(tuple(run), facts)
-            contexts.update(dict.fromkeys(run, context))
-            run = []
-        run.append(row)
+    for adjacent_rows in _group_adjacent(sorted(context_rows), facts):
+        contexts.update(dict.fromkeys(adjacent_rows, PassageContext(adjacent_rows, facts)))
     return contexts
 
 
+def _group_adjacent(rows: Sequence[int], facts: PassageFacts) -> list[tuple[int, ...]]:
+    """Group sorted rows into runs of consecutive rows of one document."""
+    documents = facts.document_number
+    groups: list[list[int]] = []
+    for row in rows:
+        if groups and row == groups[-1][-1] + 1 and documents[row] == documents[row - 1]:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [tuple(group) for group in groups]
+
+
 def prefetch_contexts(rows: Sequence[int], facts: PassageFacts) -> None:
-    """Load what the contexts of some rows may need, in one read where the index is not in memory.
+    """Load the cells that the contexts of some rows may need, in one read.
+
+    An index in memory has nothing to load.
 
     Args:
         rows: Rows of the index.
         facts: Columns of passages.
     """
-    after = load_answers().lists.rows_after + 1
-    spans = (range(max(0, _rows_back(row, facts)[-1] - 1), row + after) for row in rows)
-    most = len(facts.document_number)
-    facts.prefetch(sorted({row for span in spans for row in span if row < most}), READ)
+    rows_after = load_answers().lists.rows_after + 1
+    row_ranges = (range(max(0, _list_possible_starts(row, facts)[-1] - 1), row + rows_after) for row in rows)
+    row_count = len(facts.document_number)
+    facts.prefetch(sorted({row for row_range in row_ranges for row in row_range if row < row_count}), CONTEXT_COLUMNS)
 
 
-def _rows_back(row: int, facts: PassageFacts) -> list[int]:
-    """Return where a list around a row may begin, nearest first: some rows back, then each before under its heading."""
+def _list_possible_starts(row: int, facts: PassageFacts) -> list[int]:
+    """Return the rows where a list around a row may begin, nearest first.
+
+    The first is `rows_before` rows back, the others are the rows before it as far as they are under its heading.
+    """
     limits, anchors = load_answers().lists, facts.anchor_number
     rows = [max(0, row - limits.rows_before)]
     furthest = max(0, row - limits.rows_of_list)
@@ -274,11 +316,12 @@ def _rows_back(row: int, facts: PassageFacts) -> list[int]:
 
 
 def _find_list_start(row: int, facts: PassageFacts) -> int:
-    """Return the first row to read: some rows back, or as far as a long list around it continues."""
+    """Return the first row of the context of a row: the nearest possible start that is not in the middle of a list."""
     texts = facts.columns["text"]
-    *list_rows, last = _rows_back(row, facts)
-    is_end = (first for first in list_rows if not continues_element(first, facts) and not find_mark(texts[first]))
-    return next(is_end, last)
+    *starts, furthest = _list_possible_starts(row, facts)
+    return next(
+        (start for start in starts if not continues_element(start, facts) and not find_mark(texts[start])), furthest
+    )
 
 
 def continues_element(row: int, facts: PassageFacts) -> bool:
@@ -295,7 +338,9 @@ def continues_element(row: int, facts: PassageFacts) -> bool:
 
 
 def add_lead_ins(passages: Sequence[Sequence[int]], facts: PassageFacts) -> list[list[int]]:
-    """Add to each passage the rows that introduce the list it begins in, so that no passage starts with a bare item.
+    """Add to each passage the rows that introduce the list in which it begins.
+
+    So no passage starts with an item whose introduction is missing.
 
     Args:
         passages: Rows of each passage.
@@ -304,18 +349,24 @@ def add_lead_ins(passages: Sequence[Sequence[int]], facts: PassageFacts) -> list
     Returns:
         Rows of each passage in ascending order.
     """
-    torn = [_find_torn(rows, facts) for rows in passages]
-    prefetch_contexts([row for rows in torn for row in rows], facts)
-    return [_add_leads(rows, lead_rows, facts) for rows, lead_rows in zip(passages, torn, strict=True)]
+    item_rows = [_find_cut_items(rows, facts) for rows in passages]
+    prefetch_contexts([row for rows in item_rows for row in rows], facts)
+    return [
+        _add_intro_rows(rows, passage_item_rows, facts)
+        for rows, passage_item_rows in zip(passages, item_rows, strict=True)
+    ]
 
 
-def _find_torn(rows: Sequence[int], facts: PassageFacts) -> list[int]:
-    """Find the rows of a passage that begin with an item, and whose row before is not in it."""
+def _find_cut_items(rows: Sequence[int], facts: PassageFacts) -> list[int]:
+    """Find the rows of a passage that begin with an item while the row before them is not in the passage."""
     texts = facts.columns["text"]
     return [row for row in rows if row - 1 not in rows and not facts.is_table[row] and find_mark(texts[row])]
 
 
-def _add_leads(rows: Sequence[int], torn: Sequence[int], facts: PassageFacts) -> list[int]:
-    contexts = open_contexts(torn, facts)
-    lines = [(contexts[row], contexts[row].of_row[row][0]) for row in torn]
-    return sorted({*rows, *(context.lines[place].row for context, line in lines for place in line.leads)})
+def _add_intro_rows(rows: Sequence[int], item_rows: Sequence[int], facts: PassageFacts) -> list[int]:
+    contexts = open_contexts(item_rows, facts)
+    intro_rows: set[int] = set()
+    for row in item_rows:
+        lines, first_line = contexts[row].lines, contexts[row].lines_by_row[row][0]
+        intro_rows |= {lines[line_ix].row for line_ix in first_line.intro_ixs}
+    return sorted({*rows, *intro_rows})

@@ -25,7 +25,7 @@ from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.levels import Level, open_level
 from taxkg_assets.retrieval.index.row_store import LanceRows, StoredVectors
 from taxkg_assets.retrieval.index.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
-from taxkg_assets.retrieval.index.sections import Sections, build_means, find_mean_directions, open_sections
+from taxkg_assets.retrieval.index.sections import Sections, build_section_means, compute_mean_vectors, open_sections
 from taxkg_assets.retrieval.index.token_match import RememberingTokens, TokenIndex
 
 Facts = TypeVar("Facts", bound=object)
@@ -52,14 +52,14 @@ class PassageIndex(Protocol):
 
     @property
     def document_vectors(self) -> Vectors:
-        """Return the mean direction of each document's passages, shape (documents, dimension)."""
+        """Return the mean vector of each document's passages, shape (documents, dimension)."""
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Return both retrievers' scores of a question.
 
         Args:
             question: The question with its terms and vector.
-            scale: Scale that maps cosines of this encoder to those of its base.
+            scale: Map from the encoder's cosines to those of its base model.
         """
 
     @property
@@ -79,7 +79,7 @@ class PassageIndex(Protocol):
 
     @property
     def sections(self) -> Sections:
-        """Return the mean directions of sections."""
+        """Return the sections with their mean vectors."""
 
     def find_node(self, node_id: str) -> int | None:
         """Return the number of the first row that belongs to a node or anchor; None if there is none.
@@ -97,15 +97,15 @@ class PassageIndex(Protocol):
 
 
 @dataclass(frozen=True)
-class Known:
-    """Precomputed properties of an index, so that nothing is recomputed when it opens.
+class PrecomputedFacts:
+    """Columns and matrices that the index build stored; what is absent here is computed on first access.
 
     Attributes:
         passages: Properties of `PassageFacts` by name.
         documents: Properties of `DocumentFacts` by name.
         units_of: Number of the unit of each row, by level.
-        document_vectors: Mean direction of each document.
-        section_means: Mean directions of sections.
+        document_vectors: Mean vector of each document.
+        section_means: Mean vectors of sections with several passages.
         lexical: BM25 postings.
         tokens: Tokens of the passages; None where the index has none.
     """
@@ -119,7 +119,7 @@ class Known:
     tokens: TokenIndex | None = None
 
 
-NOTHING_KNOWN = Known()
+NOTHING_PRECOMPUTED = PrecomputedFacts()
 _REMEMBERED = 8
 """Questions whose scores are remembered: one question is searched in a few ways."""
 
@@ -128,8 +128,16 @@ _REMEMBERED = 8
 class SearchIndex:
     """An index in memory: the passages, both retrievers and the larger units, aligned by row number.
 
-    Rows and vectors may be memory-mapped; larger units are read on first access. Whatever `known` lacks is computed on
-    first access.
+    Rows and vectors may be memory-mapped; larger units are read on first access. Whatever `precomputed` lacks is
+    computed on first access.
+
+    Attributes:
+        rows: Passages in reading order.
+        vectors: Unit vectors of the passages, shape (rows, dimension).
+        model_hash: Digest of the encoder that made the vectors.
+        units: Larger units, or a function that reads them; None where the index has none.
+        unit_vectors: Vectors of the larger units.
+        precomputed: What the index build stored.
     """
 
     rows: pl.DataFrame
@@ -137,7 +145,7 @@ class SearchIndex:
     model_hash: str
     units: pl.DataFrame | Callable[[], pl.DataFrame] | None = None
     unit_vectors: Vectors | None = None
-    known: Known = NOTHING_KNOWN
+    precomputed: PrecomputedFacts = NOTHING_PRECOMPUTED
 
     @property
     def height(self) -> int:
@@ -147,36 +155,38 @@ class SearchIndex:
     @cached_property
     def passages(self) -> PassageFacts:
         """Return the columns of passages."""
-        return _with_known(PassageFacts(self.rows), self.known.passages)
+        return _set_precomputed(PassageFacts(self.rows), self.precomputed.passages)
 
     @cached_property
     def documents(self) -> DocumentFacts:
         """Return the columns of documents."""
-        return _with_known(DocumentFacts(self.rows), self.known.documents)
+        return _set_precomputed(DocumentFacts(self.rows), self.precomputed.documents)
 
     @cached_property
     def lexical(self) -> LexicalRetriever:
         """Return the BM25 postings of the stored terms."""
-        return self.known.lexical or build_lexical_of_column(self.rows["terms"])
+        return self.precomputed.lexical or build_lexical_of_column(self.rows["terms"])
 
     @cached_property
     def document_vectors(self) -> Vectors:
-        """Return the mean direction of each document's passages, shape (documents, dimension)."""
-        if self.known.document_vectors is not None:
-            return self.known.document_vectors
-        return find_mean_directions(self.vectors, self.documents.number_of, count=len(self.documents.documents))
+        """Return the mean vector of each document's passages, shape (documents, dimension)."""
+        if self.precomputed.document_vectors is not None:
+            return self.precomputed.document_vectors
+        return compute_mean_vectors(self.vectors, self.documents.number_by_row, count=len(self.documents.documents))
 
     @property
     def tokens(self) -> TokenIndex | None:
         """Return the tokens of the passages; None where the index has none."""
-        return self.known.tokens
+        return self.precomputed.tokens
 
     @cached_property
     def sections(self) -> Sections:
-        """Return the mean directions of sections."""
-        anchors, means = self.passages.anchor_number, self.known.section_means
+        """Return the sections with their mean vectors."""
+        anchors, section_means = self.passages.anchor_number, self.precomputed.section_means
         return open_sections(
-            anchors, means=build_means(anchors, self.vectors) if means is None else means, vectors=self.vectors
+            anchors,
+            means=build_section_means(anchors, self.vectors) if section_means is None else section_means,
+            vectors=self.vectors,
         )
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
@@ -206,10 +216,10 @@ class SearchIndex:
         Args:
             node_id: Id of a node of the graph.
         """
-        holds = self.rows.select(
+        is_match = self.rows.select(
             pl.col("node_ids").list.contains(node_id) | pl.col("anchor_id").eq_missing(pl.lit(node_id))
         )
-        return next(iter(holds.to_series().arg_true().to_list()), None)
+        return next(iter(is_match.to_series().arg_true().to_list()), None)
 
     def open_level(self, level: str) -> Level | None:
         """Return the units of a level; None where the index has none.
@@ -220,7 +230,7 @@ class SearchIndex:
         if self.units is None or self.unit_vectors is None:
             return None
         units = self.units() if callable(self.units) else self.units
-        unit_index = self.known.units_of.get(level)
+        unit_index = self.precomputed.units_of.get(level)
         return open_level(level, units=units, vectors=self.unit_vectors, rows=self.rows, unit_index=unit_index)
 
 
@@ -228,12 +238,12 @@ class SearchIndex:
 class RememberingIndex(SearchIndex):
     """An index that caches the scores of recent questions, for comparisons that repeat questions."""
 
-    known_scores: OrderedDict[tuple[Any, ...], RetrieverScores] = field(
+    cached_scores: OrderedDict[tuple[Any, ...], RetrieverScores] = field(
         default_factory=OrderedDict, init=False, compare=False
     )
 
     @classmethod
-    def of(cls, index: SearchIndex) -> RememberingIndex:
+    def wrap(cls, index: SearchIndex) -> RememberingIndex:
         """Wrap an index with a separate cache.
 
         Args:
@@ -242,9 +252,12 @@ class RememberingIndex(SearchIndex):
         Returns:
             The wrapper.
         """
-        tokens = index.known.tokens
-        known = index.known if tokens is None else replace(index.known, tokens=RememberingTokens.of(tokens))
-        return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)} | {"known": known})
+        tokens = index.precomputed.tokens
+        precomputed = (
+            index.precomputed if tokens is None else replace(index.precomputed, tokens=RememberingTokens.wrap(tokens))
+        )
+        values = {index_field.name: getattr(index, index_field.name) for index_field in fields(SearchIndex)}
+        return cls(**values | {"precomputed": precomputed})
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Return both retrievers' scores of every row, computed once for each question.
@@ -253,12 +266,18 @@ class RememberingIndex(SearchIndex):
             question: Encoded question.
             scale: Map from the encoder's cosines to those of its base model.
         """
-        key = (question.terms, question.extra, question.extra_weight, question.query_vector.tobytes(), scale)
-        if key not in self.known_scores:
-            self.known_scores[key] = super().ask(question, scale=scale)
-            if len(self.known_scores) > _REMEMBERED:
-                self.known_scores.popitem(last=False)
-        return self.known_scores[key]
+        key = (
+            question.terms,
+            question.expansion_terms,
+            question.expansion_weight,
+            question.query_vector.tobytes(),
+            scale,
+        )
+        if key not in self.cached_scores:
+            self.cached_scores[key] = super().ask(question, scale=scale)
+            if len(self.cached_scores) > _REMEMBERED:
+                self.cached_scores.popitem(last=False)
+        return self.cached_scores[key]
 
 
 @dataclass(frozen=True)
@@ -269,16 +288,16 @@ class LanceIndex:
     first copied to the local disk. LanceDB is read for a passage by its id, and for columns that no search shows.
 
     Attributes:
-        store: Rows by number.
-        vectors: Vectors by row number.
-        sections: Mean directions of sections.
+        store: Reads rows by number.
+        vectors: Reads vectors by row number.
+        sections: Sections with their mean vectors.
         passages: Columns of passages.
         lexical: BM25 postings.
-        codes: Codes of the vectors.
-        known: Precomputed columns.
-        model_hash: Encoder of the vectors.
-        document_vectors: Mean direction of each document.
-        read_units: Reads the units of a level without their vectors and terms, when a question needs them.
+        codes: Quantized codes of the vectors.
+        precomputed: What the index build stored.
+        model_hash: Digest of the encoder that made the vectors.
+        document_vectors: Mean vector of each document.
+        read_units: Function that reads the units of a level, without vectors and terms; None for a level without units.
         documents: Columns of documents.
     """
 
@@ -288,7 +307,7 @@ class LanceIndex:
     passages: FetchedFacts
     lexical: LexicalRetriever
     codes: VectorCodes
-    known: Known
+    precomputed: PrecomputedFacts
     model_hash: str
     document_vectors: Vectors
     read_units: Any
@@ -302,10 +321,10 @@ class LanceIndex:
     @property
     def tokens(self) -> TokenIndex | None:
         """Return the tokens of the passages; None where the index has none."""
-        return self.known.tokens
+        return self.precomputed.tokens
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Return BM25 scores of every row, and cosines of the nearest rows.
+        """Return BM25 scores of every row, and cosines of the rows nearest to the question.
 
         Args:
             question: Encoded question.
@@ -337,15 +356,15 @@ class LanceIndex:
         Args:
             level: Name of the level.
         """
-        units, unit_index = self.read_units(level), self.known.units_of.get(level)
+        units, unit_index = self.read_units(level), self.precomputed.units_of.get(level)
         if units is None or unit_index is None:
             return None
         return Level(units, np.zeros((units.height, 0), dtype=np.float32), unit_index)
 
 
-def _with_known(facts: Facts, known: Mapping[str, Any]) -> Facts:
-    """Return columns whose precomputed properties are set."""
-    facts.__dict__.update(known)
+def _set_precomputed(facts: Facts, properties: Mapping[str, Any]) -> Facts:
+    """Set the cached properties that the index build stored, so that none of these is computed again."""
+    facts.__dict__.update(properties)
     return facts
 
 
@@ -354,7 +373,7 @@ def open_lance_index(
     *,
     vectors: StoredVectors,
     section_means: StoredVectors,
-    known: Known,
+    precomputed: PrecomputedFacts,
     codes: VectorCodes,
     model_hash: str,
     read_units: Any,
@@ -362,13 +381,13 @@ def open_lance_index(
     """Open an index from a LanceDB table and the files next to it.
 
     Args:
-        store: Rows by number.
-        vectors: Vectors by row number.
-        section_means: Mean directions of sections with several passages.
-        known: Precomputed columns.
-        codes: Codes of the vectors.
-        model_hash: Encoder of the vectors.
-        read_units: Reads the units of a level; None for a level that the index lacks.
+        store: Reads rows by number.
+        vectors: Reads vectors by row number.
+        section_means: Mean vectors of sections with several passages.
+        precomputed: What the index build stored.
+        codes: Quantized codes of the vectors.
+        model_hash: Digest of the encoder that made the vectors.
+        read_units: Function that reads the units of a level; it returns None for a level that the index lacks.
 
     Returns:
         The index.
@@ -376,27 +395,29 @@ def open_lance_index(
     Raises:
         ValueError: The table has another number of rows than the precomputed columns.
     """
-    facts = _with_known(FetchedFacts(pl.DataFrame(), store), known.passages)
-    assert facts.columns is not None  # made now: copies of the facts share what they fetch
+    facts = _set_precomputed(FetchedFacts(pl.DataFrame(), store), precomputed.passages)
+    assert facts.columns is not None  # makes the columns, so that copies of the facts share one cache
     if store.height != (rows := len(facts.document_number)):
         raise ValueError(f"the index has {store.height} passages, but columns of {rows}: run `taxkg build`")
-    assert known.document_vectors is not None
-    assert known.lexical is not None
+    assert precomputed.document_vectors is not None
+    assert precomputed.lexical is not None
     return LanceIndex(
         store=store,
         vectors=vectors,
         sections=open_sections(facts.anchor_number, means=section_means, vectors=vectors),
         passages=facts,
-        lexical=known.lexical,
+        lexical=precomputed.lexical,
         codes=codes,
-        known=known,
+        precomputed=precomputed,
         model_hash=model_hash,
-        document_vectors=known.document_vectors,
+        document_vectors=precomputed.document_vectors,
         read_units=read_units,
-        documents=_with_known(DocumentFacts(pl.DataFrame()), known.documents),
+        documents=_set_precomputed(DocumentFacts(pl.DataFrame()), precomputed.documents),
     )
 
 
 def _score_terms(lexical: LexicalRetriever, question: Question, facts: PassageFacts) -> BestRows:
-    by_term = lexical.score_rows(question.terms, extra=question.extra, extra_weight=question.extra_weight)
+    by_term = lexical.score_rows(
+        question.terms, expansion_terms=question.expansion_terms, expansion_weight=question.expansion_weight
+    )
     return BestRows(by_term, 0.0, facts)

@@ -28,8 +28,8 @@ class RowFilter:
     forms: Mask | None = None
     perspective: str | None = None
     tag: str | None = None
-    _whole: list[Mask] = field(default_factory=list, init=False, repr=False, compare=False)
-    """The mask over all rows, once it was computed: both retrievers need it."""
+    _full_mask: list[Mask] = field(default_factory=list, init=False, repr=False, compare=False)
+    """Cache of the mask over all rows, which both retrievers need; empty until it is computed."""
 
     @property
     def is_open(self) -> bool:
@@ -39,7 +39,7 @@ class RowFilter:
     def narrow(
         self, *, documents: Mask | None = None, forms: Mask | None = None, perspective: str | None = None
     ) -> RowFilter:
-        """Return the conjunction of this filter and another one.
+        """Return this filter with further conditions: rows must pass both.
 
         Args:
             documents: Mask over documents.
@@ -48,44 +48,47 @@ class RowFilter:
         """
         return replace(
             self,
-            documents=_both(self.documents, documents),
-            forms=_both(self.forms, forms),
+            documents=_combine(self.documents, documents),
+            forms=_combine(self.forms, forms),
             perspective=perspective or self.perspective,
         )
 
     def mask(self, facts: PassageFacts, *, among: npt.NDArray[np.int64] | None = None) -> Mask:
-        """Return a boolean mask of the rows that pass, over all rows or the given ones.
+        """Return which rows pass.
 
         Args:
             facts: Columns of the passages of one index.
-            among: Row numbers; all rows by default.
+            among: Numbers of the rows to filter; None for all rows.
+
+        Returns:
+            Booleans in the order of `among`, or of all rows.
         """
-        if among is None and self._whole:
-            return self._whole[0]
-        starts, lengths = facts.runs
-        keep = self._pass(facts, starts if among is None else among)
+        if among is None and self._full_mask:
+            return self._full_mask[0]
+        starts, lengths = facts.uniform_runs
+        passes = self._pass(facts, starts if among is None else among)
         if among is None:
-            keep = np.repeat(keep, lengths)
+            passes = np.repeat(passes, lengths)
         if self.tag is not None:
             is_tagged = facts.find_tagged(self.tag)
-            keep &= is_tagged if among is None else is_tagged[among]
+            passes &= is_tagged if among is None else is_tagged[among]
         if among is None:
-            self._whole.append(keep)
-        return keep
+            self._full_mask.append(passes)
+        return passes
 
     def _pass(self, facts: PassageFacts, rows: npt.NDArray[np.int64]) -> Mask:
         """Return which of some rows pass by document, form and perspective."""
-        keep = np.ones(len(rows), dtype=np.bool_)
+        passes = np.ones(len(rows), dtype=np.bool_)
         if self.documents is not None:
-            keep &= self.documents[facts.document_number[rows]]
+            passes &= self.documents[facts.document_number[rows]]
         if self.forms is not None:
-            keep &= self.forms[facts.form_number[rows]]
+            passes &= self.forms[facts.form_number[rows]]
         if self.perspective is not None:
-            keep &= facts.side_number[rows] == facts.find_side(self.perspective)
-        return keep
+            passes &= facts.perspective_number[rows] == facts.find_perspective(self.perspective)
+        return passes
 
 
-def _both(one: Mask | None, other: Mask | None) -> Mask | None:
+def _combine(one: Mask | None, other: Mask | None) -> Mask | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other
@@ -94,14 +97,14 @@ def _both(one: Mask | None, other: Mask | None) -> Mask | None:
 def build_filter(
     facts: DocumentFacts, *, document: str | None, year: int | None, forms: Mask | None, tag: str | None
 ) -> RowFilter:
-    """Build a row filter from the caller's parameters, not from the words of a question.
+    """Build a row filter from the parameters of a search, not from the words of its question.
 
     Args:
         facts: Columns of documents.
-        document: Rows of this document only.
-        year: Rows of documents of this year only.
+        document: Id of the only document whose rows pass; None for all.
+        year: Year of the documents whose rows pass; None for all.
         forms: Whether rows pass, by form number; None for all forms.
-        tag: Rows with this tag or entity only.
+        tag: Tag or entity of the rows that pass; None for all.
 
     Returns:
         The filter.

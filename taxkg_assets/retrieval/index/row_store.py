@@ -1,4 +1,4 @@
-"""Rows of a large index, read by number: LanceDB stores them, and searches read their columns from mapped files.
+"""Rows of a large index, read by number: LanceDB stores all columns, mapped files those that searches read.
 
 Here: reading cells and vectors of a few rows. Not here: searching, or opening a file.
 """
@@ -20,12 +20,12 @@ import polars as pl
 
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 
-_READ_BETWEEN = 2_000
-"""Rows that are read between two releases, those of a few questions: each may map some pages of the page cache."""
+_ROWS_PER_RELEASE = 2_000
+"""Rows after which the memory pages of a mapped file are released: those of a few questions."""
 
 
 class Pages:
-    """Memory pages of a mapped file, released now and then so that rows read once do not hold process memory."""
+    """Memory pages of a mapped file, released after some reads so that the process does not keep all of them."""
 
     def __init__(self, mapped: mmap.mmap) -> None:
         self._mapped = mapped
@@ -33,13 +33,13 @@ class Pages:
         mapped.madvise(mmap.MADV_RANDOM)
 
     def release_after(self, rows: int) -> None:
-        """Unmap the pages that were read if they are many; they stay in the operating system's page cache.
+        """Count rows that were read, and unmap the pages once these are many; the operating system still caches them.
 
         Args:
             rows: Number of rows that were just read.
         """
         self._read += rows
-        if self._read >= _READ_BETWEEN:
+        if self._read >= _ROWS_PER_RELEASE:
             self._read = 0
             self._mapped.madvise(mmap.MADV_DONTNEED)
 
@@ -47,7 +47,7 @@ class Pages:
 class StoredVectors:
     """Rows of a matrix in a .npy file, each read when it is needed.
 
-    They are not mapped: a page of a mapped file is mapped with those around it, which takes longer than to read a row.
+    The file is not memory-mapped: that would load the pages around each row, which takes longer than to read the row.
 
     Args:
         path: File of the matrix.
@@ -66,14 +66,14 @@ class StoredVectors:
         Raises:
             IndexError: A number is negative or past the last row.
         """
-        file, begin, size = self._file, self._begin, self._width * self._type.itemsize
-        wanted = np.asarray(rows, dtype=np.int64).tolist()
-        if wanted and not 0 <= min(wanted) <= max(wanted) < self._height:
+        file, offset, row_bytes = self._file, self._begin, self._width * self._type.itemsize
+        row_numbers = np.asarray(rows, dtype=np.int64).tolist()
+        if row_numbers and not 0 <= min(row_numbers) <= max(row_numbers) < self._height:
             raise IndexError(
-                f"vectors have rows 0 to {self._height - 1}; {min(wanted)} to {max(wanted)} were requested"
+                f"vectors have rows 0 to {self._height - 1}; {min(row_numbers)} to {max(row_numbers)} were requested"
             )
-        read = bytearray().join([os.pread(file, size, begin + size * row) for row in wanted])
-        vectors: Vectors = np.frombuffer(read, dtype=self._type).reshape(len(wanted), self._width)
+        buffer = bytearray().join([os.pread(file, row_bytes, offset + row_bytes * row) for row in row_numbers])
+        vectors: Vectors = np.frombuffer(buffer, dtype=self._type).reshape(len(row_numbers), self._width)
         return vectors
 
 
@@ -82,9 +82,9 @@ class LanceRows:
     """Rows of LanceDB's table of passages, addressed by row number.
 
     Attributes:
-        passages: Table of LanceDB.
-        mapped: Columns that ranking reads of every candidate, mapped from a file.
-        pages: Pages of that file.
+        passages: LanceDB's table of passages.
+        mapped: Columns that searches read, mapped from a file.
+        pages: Memory pages of that file; None where they are never released.
     """
 
     passages: Any
@@ -97,7 +97,7 @@ class LanceRows:
         return int(self.passages.count_rows())
 
     @cached_property
-    def _near(self) -> Mapping[str, pl.Series]:
+    def _mapped_columns(self) -> Mapping[str, pl.Series]:
         """Return the mapped columns by name."""
         return {column.name: column for column in self.mapped}
 
@@ -108,12 +108,12 @@ class LanceRows:
             rows: Row numbers.
             columns: Names of columns.
         """
-        near = [name for name in columns if name in self._near]
-        others = [name for name in columns if name not in near]
-        cells = _read_cells([self._near[name] for name in near], rows) if near else {}
-        if near and self.pages is not None:
+        mapped = [name for name in columns if name in self._mapped_columns]
+        unmapped = [name for name in columns if name not in mapped]
+        cells = _read_cells([self._mapped_columns[name] for name in mapped], rows) if mapped else {}
+        if mapped and self.pages is not None:
             self.pages.release_after(len(rows))
-        return cells | (self._take(rows, others).to_dict(as_series=False) if others else {})
+        return cells | (self._take(rows, unmapped).to_dict(as_series=False) if unmapped else {})
 
     def find_node(self, node_id: str) -> int | None:
         """Return the first row of a node or of an anchor; None for an unknown id.
@@ -121,8 +121,8 @@ class LanceRows:
         Args:
             node_id: Id of a node or anchor.
         """
-        wanted = _quoted(node_id)
-        return self._find_first(f"anchor_id = {wanted} OR array_has(node_ids, {wanted})")
+        quoted_id = _quoted(node_id)
+        return self._find_first(f"anchor_id = {quoted_id} OR array_has(node_ids, {quoted_id})")
 
     def find_chunk(self, chunk_id: str) -> int | None:
         """Return the row of a chunk; None for an unknown one.
@@ -133,19 +133,22 @@ class LanceRows:
         return self._find_first(f"chunk_id = {_quoted(chunk_id)}")
 
     def _find_first(self, where: str) -> int | None:
-        rows = self.passages.search().where(where).select(["row"]).limit(self.height).to_list()
-        return min((one["row"] for one in rows), default=None)
+        matches = self.passages.search().where(where).select(["row"]).limit(self.height).to_list()
+        return min((match["row"] for match in matches), default=None)
 
     def _take(self, rows: Sequence[int], columns: Sequence[str]) -> pl.DataFrame:
-        wanted_rows = np.asarray(rows, dtype=np.int64)
-        once = np.unique(wanted_rows)
-        frame = pl.DataFrame(self.passages.take_offsets(once.tolist()).select(["row", *columns]).to_arrow()).sort("row")
-        ordered: pl.DataFrame = frame.drop("row")[np.searchsorted(once, wanted_rows).tolist()]
-        return ordered
+        """Return rows of LanceDB's table in the given order, which may repeat rows."""
+        row_numbers = np.asarray(rows, dtype=np.int64)
+        distinct_rows = np.unique(row_numbers)
+        frame = pl.DataFrame(
+            self.passages.take_offsets(distinct_rows.tolist()).select(["row", *columns]).to_arrow()
+        ).sort("row")
+        repeated: pl.DataFrame = frame.drop("row")[np.searchsorted(distinct_rows, row_numbers).tolist()]
+        return repeated
 
 
 def _read_cells(columns: Sequence[pl.Series], rows: Sequence[int]) -> dict[str, list[Any]]:
-    """Return the cells of some rows by column; lists one by one, as to gather them takes time for all rows."""
+    """Return the cells of some rows by column; lists are read one by one, as polars would gather them from all rows."""
     numbers = pl.Series(rows, dtype=pl.UInt32)
     return {
         column.name: [column[int(row)].to_list() for row in rows]
@@ -156,4 +159,5 @@ def _read_cells(columns: Sequence[pl.Series], rows: Sequence[int]) -> dict[str, 
 
 
 def _quoted(text: str) -> str:
+    """Return a text as a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"

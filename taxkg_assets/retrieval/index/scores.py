@@ -1,6 +1,7 @@
-"""Scores of both retrievers for one question: exact for every row, or exact for the nearest rows by their codes.
+"""Scores of both retrievers for one question.
 
-Either way a ranker gets the best rows that pass a filter, and the exact scores of some rows.
+Cosines are exact for every row of an index in memory; in a large index quantized codes choose the rows for which they
+are computed. Either way a ranker gets the best rows that pass a filter, and the exact scores of given rows.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from taxkg_assets.retrieval.index.row_store import StoredVectors
 from taxkg_assets.retrieval.index.top_rows import find_above, find_top
 from taxkg_assets.rules.models.ranking import Codes, load_ranking
 
-POOL = 8_000
-"""Best rows of all, of which those that pass a filter are usually enough."""
+POOL_SIZE = 8_000
+"""Best rows that are filtered first; all rows are filtered only if too few of these pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Question:
     """An encoded question for the retrievers: its terms, weighted expansion terms, and its vector."""
 
     terms: tuple[str, ...]
-    extra: tuple[str, ...]
-    extra_weight: float
+    expansion_terms: tuple[str, ...]
+    expansion_weight: float
     query_vector: Vectors
 
 
@@ -41,10 +42,10 @@ class RetrieverScores(Protocol):
     """Interface of the scores that both retrievers give a question."""
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the best scores above 0, best first, ties by row.
+        """Return the rows with the highest BM25 scores above 0, best first, ties by row.
 
         Args:
-            rows: Filter of rows, or row numbers.
+            rows: Filter of rows.
             count: Maximum number of rows.
         """
 
@@ -52,28 +53,28 @@ class RetrieverScores(Protocol):
         """Return the rows with the highest cosines, best first, ties by row.
 
         Args:
-            rows: Filter of rows, or row numbers.
+            rows: Filter of rows.
             count: Maximum number of rows.
         """
 
     def score_terms(self, rows: Ints) -> Scores:
-        """Return BM25 of some rows.
+        """Return the BM25 scores of some rows.
 
         Args:
-            rows: Filter of rows, or row numbers.
+            rows: 0-based rows of the index.
         """
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Return cosines of some rows, on the scale of the encoder's base.
+        """Return the cosines of some rows, on the scale of the encoder's base model.
 
         Args:
-            rows: Filter of rows, or row numbers.
+            rows: 0-based rows of the index.
         """
 
 
 @dataclass(frozen=True)
 class BestRows:
-    """The best rows by a score of every row, above a floor."""
+    """Scores of every row, from which the best rows above a floor are found."""
 
     scores: npt.NDArray[np.float32]
     floor: float
@@ -84,17 +85,17 @@ class BestRows:
 
         Args:
             rows: Filter of rows.
-            count: Most rows to return.
+            count: Maximum number of rows.
         """
-        passing = self._pool[rows.mask(self.facts, among=self._pool)]
-        if len(passing) < count and len(self._pool) >= POOL:
+        passing_rows = self._pool[rows.mask(self.facts, among=self._pool)]
+        if len(passing_rows) < count and len(self._pool) >= POOL_SIZE:
             return find_top(self.scores, count, floor=self.floor, among=rows.mask(self.facts))
-        return passing[find_top(self.scores[passing], count)]
+        return passing_rows[find_top(self.scores[passing_rows], count)]
 
     @cached_property
     def _pool(self) -> Ints:
-        """Return the best rows in ascending order: of thousands only those that a filter leaves are sorted."""
-        return find_above(self.scores, POOL, floor=self.floor)
+        """Return the `POOL_SIZE` best rows, in ascending order; a filter is applied before these are sorted."""
+        return find_above(self.scores, POOL_SIZE, floor=self.floor)
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,11 @@ class DenseScores:
     by_vector: BestRows
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the best scores above 0.
+        """Return the rows with the highest BM25 scores above 0.
 
         Args:
             rows: Filter of rows.
-            count: Most rows to return.
+            count: Maximum number of rows.
         """
         return self.by_term.find(rows, count=count)
 
@@ -118,12 +119,12 @@ class DenseScores:
 
         Args:
             rows: Filter of rows.
-            count: Most rows to return.
+            count: Maximum number of rows.
         """
         return self.by_vector.find(rows, count=count)
 
     def score_terms(self, rows: Ints) -> Scores:
-        """Return BM25 of some rows.
+        """Return the BM25 scores of some rows.
 
         Args:
             rows: 0-based rows of the index.
@@ -131,7 +132,7 @@ class DenseScores:
         return self.by_term.scores[rows]
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Return cosines of some rows.
+        """Return the cosines of some rows.
 
         Args:
             rows: 0-based rows of the index.
@@ -141,44 +142,45 @@ class DenseScores:
 
 @dataclass(frozen=True)
 class NearRows:
-    """The rows nearest to a vector in approximate order, found by the quantized codes of all rows."""
+    """Rows nearest to a vector, found and ordered approximately by the quantized codes of all rows."""
 
     codes: VectorCodes
     query_vector: Vectors
     facts: PassageFacts
 
     def find(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the nearest rows that pass a filter; compare all such rows if too few of the nearest pass.
+        """Return the nearest rows that pass a filter; if too few rows of the pool pass, search all rows that do.
 
         Args:
             rows: Filter of rows.
-            count: Most rows to return.
+            count: Maximum number of rows.
         """
-        (pool, near), limits = self.pool, _limits()
-        passes = rows.mask(self.facts, among=pool)
-        if passes.sum() < limits.compared / limits.thinned and len(pool) < self.codes.height:
-            among = np.flatnonzero(rows.mask(self.facts))
-            nearest, near = _compare(self.codes, self.query_vector, self._differences, among)
+        (pool, similarities), limits = self.pool, _limits()
+        pool_passes = rows.mask(self.facts, among=pool)
+        if pool_passes.sum() < limits.compared / limits.thinned and len(pool) < self.codes.height:
+            passing_rows = np.flatnonzero(rows.mask(self.facts))
+            nearest, similarities = _find_nearest(self.codes, self.query_vector, self._hamming_distances, passing_rows)
         else:
-            nearest, near = pool[passes], near[passes]
-        return nearest[find_top(near, count)]
+            nearest, similarities = pool[pool_passes], similarities[pool_passes]
+        return nearest[find_top(similarities, count)]
 
     @cached_property
-    def _differences(self) -> npt.NDArray[np.uint16]:
+    def _hamming_distances(self) -> npt.NDArray[np.uint16]:
+        """Return the Hamming distance of every row's code to that of the question."""
         return self.codes.count_differences(self.query_vector)
 
     @cached_property
     def pool(self) -> tuple[Ints, Vectors]:
-        """Return the nearest of all rows with their approximate similarities."""
-        return _compare(self.codes, self.query_vector, self._differences)
+        """Return the nearest of all rows, in order of row, with their approximate similarities."""
+        return _find_nearest(self.codes, self.query_vector, self._hamming_distances)
 
 
 @dataclass(frozen=True)
 class CodedScores:
-    """Scores of an index whose vectors do not fit in memory: BM25 of every row, cosines of the nearest rows.
+    """Scores of an index whose vectors stay on disk: BM25 of every row, cosines of the rows that are asked for.
 
-    Rows found by codes are scored again with their exact vectors, so that ranking features do not depend on the
-    retriever.
+    Codes find the nearest rows, and their exact vectors score these, so that ranking features are those of an index in
+    memory.
     """
 
     by_term: BestRows
@@ -187,11 +189,11 @@ class CodedScores:
     scale: CosineScale
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the best scores above 0.
+        """Return the rows with the highest BM25 scores above 0.
 
         Args:
             rows: Filter of rows.
-            count: Most rows to return.
+            count: Maximum number of rows.
         """
         return self.by_term.find(rows, count=count)
 
@@ -200,15 +202,15 @@ class CodedScores:
 
         Args:
             rows: Filter of rows.
-            count: Most rows to return.
+            count: Maximum number of rows.
         """
-        nearest = self.near.find(rows, count=_reach(count))
-        cosines = self.score_meaning(nearest)
-        best: Ints = nearest[np.lexsort((nearest, -cosines))]
+        candidates = self.near.find(rows, count=_count_candidates(count))
+        cosines = self.score_meaning(candidates)
+        best: Ints = candidates[np.lexsort((candidates, -cosines))]
         return best[:count]
 
     def score_terms(self, rows: Ints) -> Scores:
-        """Return BM25 of some rows.
+        """Return the BM25 scores of some rows.
 
         Args:
             rows: 0-based rows of the index.
@@ -216,7 +218,7 @@ class CodedScores:
         return self.by_term.scores[rows]
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Return cosines of some rows.
+        """Return the cosines of some rows.
 
         Args:
             rows: 0-based rows of the index.
@@ -228,7 +230,7 @@ class CodedScores:
 
     @cached_property
     def _cosines(self) -> Vectors:
-        """Return the cosines that were computed, by row; NaN for all others."""
+        """Return the cache of cosines by row; NaN where none was computed yet."""
         return np.full(self.near.codes.height, np.nan, dtype=np.float32)
 
 
@@ -243,24 +245,25 @@ def find_near(codes: VectorCodes, query_vector: Vectors, *, count: int) -> Ints:
     Returns:
         Row numbers, best first by their codes; more than `count` if the index has more rows.
     """
-    rows, near = _compare(codes, query_vector, codes.count_differences(query_vector))
-    return rows[find_top(near, _reach(count))]
+    rows, similarities = _find_nearest(codes, query_vector, codes.count_differences(query_vector))
+    return rows[find_top(similarities, _count_candidates(count))]
 
 
-def _reach(count: int) -> int:
-    """Return the number of rows that are compared exactly: bytes order rows nearly as vectors do."""
+def _count_candidates(count: int) -> int:
+    """Return how many rows the codes must find so that the `count` nearest are among them."""
     return max(_limits().exact, int(count * _limits().oversize))
 
 
-def _compare(
-    codes: VectorCodes, query_vector: Vectors, differences: npt.NDArray[np.uint16], among: Ints | None = None
+def _find_nearest(
+    codes: VectorCodes, query_vector: Vectors, hamming_distances: npt.NDArray[np.uint16], among: Ints | None = None
 ) -> tuple[Ints, Vectors]:
-    """Return the nearest rows by their bits, in order of row, and their similarity by their bytes.
+    """Return the nearest rows by their 1-bit codes, in order of row, and their similarities by their 8-bit codes.
 
-    `differences` are those of every row, `among` the rows that may be found; None for all.
+    `hamming_distances` are the Hamming distances of every row, `among` the rows that may be found; None for all.
     """
-    least = find_smallest_distances(differences if among is None else differences[among], int(_limits().compared))
-    rows = least if among is None else among[least]
+    distances = hamming_distances if among is None else hamming_distances[among]
+    nearest = find_smallest_distances(distances, int(_limits().compared))
+    rows = nearest if among is None else among[nearest]
     return rows, codes.compare(query_vector, rows)
 
 

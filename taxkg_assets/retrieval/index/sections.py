@@ -1,4 +1,4 @@
-"""Mean directions of sections, over the passages under one heading."""
+"""Mean vectors of sections, each over the passages under one heading."""
 
 from __future__ import annotations
 
@@ -25,51 +25,55 @@ class Sections:
     """Mean vector of each section by anchor number; a section with one passage uses that passage's vector.
 
     Attributes:
-        first: First passage of each section.
-        place: Its row in `means`; -1 where it has one passage.
-        means: Directions of sections with several passages.
+        first_rows: Row number of the first passage of each section.
+        mean_ixs: Index of each section in `means`; -1 for a section with one passage.
+        means: Mean vectors of the sections with several passages.
         vectors: Unit vectors of the passages.
     """
 
-    first: Ints
-    place: Ints
+    first_rows: Ints
+    mean_ixs: Ints
     means: Matrix
     vectors: Matrix
 
     def read(self, anchors: Ints) -> Vectors:
-        """Return the mean vectors of some sections, reading each once.
+        """Return the mean vectors of some sections.
 
         Args:
-            anchors: 0-based numbers of anchors in the index.
+            anchors: Anchor numbers, with repeats.
+
+        Returns:
+            Unit vectors in the order of `anchors`, shape (anchors, dimension).
         """
-        once, inverse = np.unique(anchors, return_inverse=True)
-        place = self.place[once]
-        has_several = place >= 0
-        of_several = self.means[place[has_several]]
-        directions: Vectors = np.empty((len(once), of_several.shape[1]), dtype=of_several.dtype)
-        directions[has_several] = of_several
-        directions[~has_several] = self.vectors[self.first[once[~has_several]]]
-        return directions[inverse]
+        distinct_anchors, section_ixs = np.unique(anchors, return_inverse=True)
+        mean_ixs = self.mean_ixs[distinct_anchors]
+        has_several = mean_ixs >= 0
+        several_means = self.means[mean_ixs[has_several]]
+        section_vectors: Vectors = np.empty((len(distinct_anchors), several_means.shape[1]), dtype=several_means.dtype)
+        section_vectors[has_several] = several_means
+        section_vectors[~has_several] = self.vectors[self.first_rows[distinct_anchors[~has_several]]]
+        return section_vectors[section_ixs]
 
 
 def open_sections(anchors: Ints, *, means: Matrix, vectors: Matrix) -> Sections:
-    """Return the mean vectors of sections, each read when a ranking first needs it.
+    """Open the mean vectors of sections, each to be read when a ranking needs it.
 
     Args:
         anchors: Anchor number of each passage.
-        means: Directions from `build_means`.
+        means: Mean vectors from `build_section_means`.
         vectors: Unit vectors of the passages.
 
     Returns:
-        Directions by anchor number.
+        Mean vectors by anchor number.
     """
-    counts = np.bincount(anchors)
-    first = np.zeros(len(counts), dtype=np.int64)
-    first[anchors[::-1]] = np.arange(len(anchors))[::-1]
-    return Sections(first, np.where(counts > 1, np.cumsum(counts > 1) - 1, -1), means, vectors)
+    passage_counts = np.bincount(anchors)
+    first_rows = np.zeros(len(passage_counts), dtype=np.int64)
+    first_rows[anchors[::-1]] = np.arange(len(anchors))[::-1]
+    mean_ixs = np.where(passage_counts > 1, np.cumsum(passage_counts > 1) - 1, -1)
+    return Sections(first_rows, mean_ixs, means, vectors)
 
 
-def build_means(anchors: Ints, vectors: Vectors) -> Vectors:
+def build_section_means(anchors: Ints, vectors: Vectors) -> Vectors:
     """Compute the mean vectors of the sections that have several passages.
 
     Args:
@@ -77,24 +81,24 @@ def build_means(anchors: Ints, vectors: Vectors) -> Vectors:
         vectors: Unit vectors of shape (passages, dimension).
 
     Returns:
-        Unit vectors in order of the anchor numbers.
+        Unit vectors of these sections in order of their anchor numbers.
     """
-    counts = np.bincount(anchors)
-    place = np.cumsum(counts > 1) - 1
-    several = np.flatnonzero(counts[anchors] > 1) if len(anchors) else anchors
-    return find_mean_directions(vectors, place[anchors], count=int((counts > 1).sum()), among=several)
+    passage_counts = np.bincount(anchors)
+    mean_ixs = np.cumsum(passage_counts > 1) - 1
+    rows = np.flatnonzero(passage_counts[anchors] > 1) if len(anchors) else anchors
+    return compute_mean_vectors(vectors, mean_ixs[anchors], count=int((passage_counts > 1).sum()), among=rows)
 
 
-def find_mean_directions(
+def compute_mean_vectors(
     vectors: Vectors, groups: Ints, *, count: int, among: Ints | Sequence[int] | None = None
 ) -> Vectors:
-    """Compute the normalized sum of the vectors in each group of rows.
+    """Compute the mean vector of each group of rows, normalized to length 1.
 
     Args:
         vectors: Vectors of shape (rows, dimension).
-        groups: Group of each row.
+        groups: Group number of each row.
         count: Number of groups.
-        among: Rows to sum; None for all.
+        among: Numbers of the rows to sum; None for all.
 
     Returns:
         Unit vectors of shape (count, dimension); zeros for an empty group.

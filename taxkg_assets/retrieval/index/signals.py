@@ -1,4 +1,4 @@
-"""Signals of an index about the candidates of a question: scores and cells, read before the ranker scores them."""
+"""Signals about the candidates of a question: scores and cells of an index, from which the ranker makes features."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, TokenVectors, Vectors
 from taxkg_assets.retrieval.encoding.vector import score_rows
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
-from taxkg_assets.retrieval.index.facts import RANKED, PassageFacts
+from taxkg_assets.retrieval.index.facts import RANKED_COLUMNS, PassageFacts
 from taxkg_assets.retrieval.index.first_stage import FirstStage
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.query.parsed_query import EncodedQuery, ParsedQuery
@@ -28,12 +28,13 @@ class Signals:
         lexical: BM25 as a share of the best, 0 to 1.
         vector: Rescaled cosine, 0 to 1.
         fused: Fused rank score as a share of the best, 0 to 1.
-        by_document: Features of each document by name.
-        document_number: Document of each row.
-        by_section: Similarity of each row's section, 0 to 1.
-        by_token: Similarity of the question's tokens to those of each row, 0 to 1.
-        contained: Which terms of the question rows contain, shape (terms, rows).
-        contained_printed: The same, counting also a document term that means an everyday term of the question.
+        document_features: Features of each document by name, each of shape (documents,).
+        document_number: Document number of each row.
+        section_similarity: Similarity of each row's section to the question, 0 to 1.
+        token_similarity: Similarity of the question's tokens to those of each row, 0 to 1.
+        contained: Which rows contain which terms of the question, shape (terms, rows).
+        contained_or_synonym: The same, where a row also counts that contains the document term for an everyday term:
+            "salary" is in a row with "wages".
         headings: Heading path of each row.
         terms: Search terms of each row, separated by blanks.
         keys: Key of each row's anchor.
@@ -45,12 +46,12 @@ class Signals:
     lexical: Floats
     vector: Floats
     fused: Floats
-    by_document: Mapping[str, Floats]
+    document_features: Mapping[str, Floats]
     document_number: Ints
-    by_section: Floats
-    by_token: Floats
+    section_similarity: Floats
+    token_similarity: Floats
     contained: npt.NDArray[np.bool_]
-    contained_printed: npt.NDArray[np.bool_]
+    contained_or_synonym: npt.NDArray[np.bool_]
     headings: Sequence[str]
     terms: Sequence[str]
     keys: Sequence[str | None]
@@ -70,59 +71,59 @@ def gather_signals(
 
     Args:
         parsed: The question.
-        encoded: Its vectors.
+        encoded: Terms and vectors of the question.
         first_stage: Scores of both retrievers, and the candidates.
         index_context: Context of the index.
-        scale: Scale of the encoder's cosines.
+        scale: Map from the encoder's cosines to those of its base model.
 
     Returns:
-        Signals of each candidate, in order of the fusion.
+        Signals of the candidates, in the order of the fused ranking.
     """
     facts, lexical = index_context.passages, index_context.index.lexical
-    fused = first_stage.fused
-    facts.prefetch(list(fused), (*RANKED, *(("text",) if parsed.has_codes else ())))
-    listed = _leave_out_navigation(list(fused), facts)
-    rows = np.array(listed, dtype=np.int64)
-    top = max(fused.values(), default=1.0)
-    by_section = _score_sections(facts.anchor_number[rows], encoded.query_vector, index_context, scale)
-    contained = lexical.hold_terms(list(first_stage.idf), rows)
+    fused_scores = first_stage.fused_scores
+    facts.prefetch(list(fused_scores), (*RANKED_COLUMNS, *(("text",) if parsed.has_codes else ())))
+    candidates = _leave_out_navigation(list(fused_scores), facts)
+    rows = np.array(candidates, dtype=np.int64)
+    best_score = max(fused_scores.values(), default=1.0)
+    section_similarity = _score_sections(facts.anchor_number[rows], encoded.query_vector, index_context, scale)
+    contained = lexical.find_containing_rows(list(first_stage.idf), rows)
     return Signals(
         rows=rows,
         lexical=first_stage.score_terms(rows),
         vector=first_stage.score_meaning(rows),
-        fused=np.array([fused.get(row, 0.0) for row in listed]) / top,
-        by_document=first_stage.documents,
-        document_number=index_context.documents.number_of[rows],
-        by_section=by_section,
-        by_token=_score_tokens(rows, encoded.tokens, index_context),
+        fused=np.array([fused_scores.get(row, 0.0) for row in candidates]) / best_score,
+        document_features=first_stage.document_features,
+        document_number=index_context.documents.number_by_row[rows],
+        section_similarity=section_similarity,
+        token_similarity=_score_tokens(rows, encoded.tokens, index_context),
         contained=contained,
-        contained_printed=find_contained_terms(contained, rows, first_stage.idf, parsed.printed, lexical),
-        headings=facts.read_cells(listed, "heading_path"),
-        terms=facts.read_cells(listed, "terms"),
-        keys=facts.read_cells(listed, "anchor_key"),
-        texts=facts.read_cells(listed, "text") if parsed.has_codes else [""] * len(listed),
+        contained_or_synonym=find_contained_terms(contained, rows, first_stage.idf, parsed.document_terms, lexical),
+        headings=facts.read_cells(candidates, "heading_path"),
+        terms=facts.read_cells(candidates, "terms"),
+        keys=facts.read_cells(candidates, "anchor_key"),
+        texts=facts.read_cells(candidates, "text") if parsed.has_codes else [""] * len(candidates),
         labels=facts.read_labels(rows),
     )
 
 
 def _leave_out_navigation(rows: list[int], facts: PassageFacts) -> list[int]:
-    """Leave out passages of indexes and tables of contents, unless there are no others: they only say where text is."""
-    paths, rules = facts.read_cells(rows, "heading_path"), load_ranking().navigation
-    left_out = {path for path in set(paths) if rules.matches(path)}
-    return [row for row, path in zip(rows, paths, strict=True) if path not in left_out] or rows
+    """Leave out passages of indexes and tables of contents, which only say where text is; keep all if none is left."""
+    heading_paths, rules = facts.read_cells(rows, "heading_path"), load_ranking().navigation
+    navigation_paths = {path for path in set(heading_paths) if rules.matches(path)}
+    return [row for row, path in zip(rows, heading_paths, strict=True) if path not in navigation_paths] or rows
 
 
 def _score_sections(anchors: Ints, query_vector: Vectors, index_context: IndexContext, scale: CosineScale) -> Floats:
-    """Score the similarity of each row's section to the question: 1 for the nearest, falling with the distance."""
-    means = index_context.index.sections.read(anchors)
-    near = scale.convert(score_rows(means, query_vector)).astype(np.float64)
-    return _rescale_near(near, reach=load_ranking().section_reach)
+    """Return the similarity of each row's section to the question: 1 for the nearest section, 0 for a distant one."""
+    section_vectors = index_context.index.sections.read(anchors)
+    similarities = scale.convert(score_rows(section_vectors, query_vector)).astype(np.float64)
+    return _rescale_near(similarities, reach=load_ranking().section_reach)
 
 
 def _score_tokens(rows: Ints, question: TokenVectors | None, index_context: IndexContext) -> Floats:
-    """Score how near each row comes to the question token by token: 1 for the nearest, falling with the distance.
+    """Return the similarity of each row's tokens to those of the question: 1 for the nearest row, 0 for a distant one.
 
-    0 where the index has no tokens.
+    All are 0 where the index has no tokens.
     """
     tokens = index_context.index.tokens
     if question is None or tokens is None:
@@ -131,7 +132,7 @@ def _score_tokens(rows: Ints, question: TokenVectors | None, index_context: Inde
 
 
 def _rescale_near(values: Floats, *, reach: float) -> Floats:
-    """Return values as 1 for the largest and 0 from `reach` below it."""
+    """Rescale values so that the largest becomes 1, and values that are lower by `reach` or more become 0."""
     scores: Floats = np.clip((values - values.max(initial=0.0) + reach) / reach, 0.0, 1.0)
     return scores
 
@@ -139,24 +140,26 @@ def _rescale_near(values: Floats, *, reach: float) -> Floats:
 def find_contained_terms(
     contained: npt.NDArray[np.bool_],
     rows: Ints,
-    wanted: Iterable[str],
-    printed: Mapping[str, frozenset[str]],
+    question_terms: Iterable[str],
+    document_terms: Mapping[str, frozenset[str]],
     lexical: LexicalRetriever,
 ) -> npt.NDArray[np.bool_]:
-    """Find which terms of a question each row contains, literally or as the document term for an everyday word.
+    """Find which rows contain which terms of a question, literally or as the document term for an everyday term.
 
     Args:
-        contained: Which terms each row contains literally, shape (terms, rows).
+        contained: Which rows contain which terms literally, shape (terms, rows).
         rows: Row numbers.
-        wanted: Terms of the question.
-        printed: Document terms by everyday term.
+        question_terms: Terms of the question.
+        document_terms: Terms of the documents by everyday term of the question.
         lexical: Postings of the index.
 
     Returns:
         Booleans of shape (terms, rows).
     """
-    contained_printed = contained.copy()
-    for place, term in enumerate(wanted):
-        if term in printed:
-            contained_printed[place] |= lexical.hold_terms(sorted(printed[term]), rows).any(axis=0)
-    return contained_printed
+    contained_or_synonym = contained.copy()
+    for term_ix, term in enumerate(question_terms):
+        if term in document_terms:
+            contained_or_synonym[term_ix] |= lexical.find_containing_rows(sorted(document_terms[term]), rows).any(
+                axis=0
+            )
+    return contained_or_synonym

@@ -1,7 +1,7 @@
-"""Late interaction with one vector per token of the encoder: each token of a question, the nearest one of a passage.
+"""Late interaction: each token of a question is compared with the nearest token of a passage.
 
-A token's vector is the mean of its vectors in a sample of passages. It ranks about as well as the vectors of every
-token in its place, and takes a few bytes per passage, not some hundred thousand.
+Each token of the encoder has one vector, the mean of its vectors in a sample of passages. This ranks about as well as
+one vector per occurrence of a token, and takes a few bytes per passage, not some hundred thousand.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from taxkg_assets.retrieval.index.token_memory import TokenMemory, digest_text
 from taxkg_assets.rules.models.ranking import load_ranking
 
 _NO_TOKEN = -1
-"""Only token of an empty passage; no vector is near it."""
+"""Only token of an empty passage; its similarity to every token is 0."""
 _READ_AT_ONCE = 2_000
+"""Passages that the encoder splits into tokens in one call."""
 _REMEMBERED = 8
 """Questions whose comparison with all tokens is remembered."""
 
@@ -29,10 +30,10 @@ class TokenIndex:
     """Token index for late interaction: the distinct tokens of each passage, and one vector for each token.
 
     Attributes:
-        tokens: Tokens of the encoder that passages print, in order.
-        vectors: Their mean directions, shape (tokens, dimension).
-        rarity: Their inverse document frequency.
-        starts: First entry of each passage in `places`, one more than there are passages.
+        tokens: Ids of the tokens that passages contain, in ascending order.
+        vectors: Mean vector of each of these tokens, shape (tokens, dimension).
+        rarity: Inverse document frequency of each of these tokens.
+        starts: First entry of each passage in `places`, and the end of the last passage.
         places: Indices into `tokens` of the distinct tokens of each passage; every passage has at least one.
     """
 
@@ -59,13 +60,13 @@ class TokenIndex:
         if not len(question.tokens) or not len(rows) or not len(self.tokens):
             return np.zeros(len(rows))
         lengths = self.starts[rows + 1] - self.starts[rows]
-        begins = np.cumsum(lengths) - lengths
-        entries = np.arange(int(lengths.sum())) + np.repeat(self.starts[rows] - begins, lengths)
+        first_entries = np.cumsum(lengths) - lengths
+        entries = np.arange(int(lengths.sum())) + np.repeat(self.starts[rows] - first_entries, lengths)
         cosines, token_ids = self.compare(question, self.places[entries])
-        # `reduceat` needs at least one entry per passage; an empty passage has `_NO_TOKEN`, which is near nothing.
-        best = np.maximum.reduceat(cosines[token_ids], begins, axis=0)
+        # `reduceat` needs at least one entry per passage; an empty passage has `_NO_TOKEN`.
+        best_cosines = np.maximum.reduceat(cosines[token_ids], first_entries, axis=0)
         weights = self._read_rarity(question.tokens)
-        scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
+        scores: Floats = (best_cosines.astype(np.float64) @ weights) / weights.sum()
         return scores
 
     def score_texts(self, question: TokenVectors, texts: Sequence[Sequence[int]]) -> Floats:
@@ -73,22 +74,22 @@ class TokenIndex:
 
         Args:
             question: Tokens of the question with their vectors.
-            texts: Tokens of each text.
+            texts: Token ids of each text.
 
         Returns:
-            Scores of shape (texts,); a token that no passage prints has no similarity.
+            Scores of shape (texts,); the similarity of a token that no passage contains is 0.
         """
         lengths = np.array([max(1, len(text)) for text in texts], dtype=np.int64)
         if not len(question.tokens) or not len(lengths) or not len(self.tokens):
             return np.zeros(len(lengths))
-        printed = np.concatenate([np.array(text or [_NO_TOKEN], dtype=np.int32) for text in texts])
-        distinct, numbers = np.unique(printed, return_inverse=True)
-        places = np.minimum(np.searchsorted(self.tokens, distinct), len(self.tokens) - 1)
-        near = self.vectors[places] @ question.vectors.T
-        near[self.tokens[places] != distinct] = 0.0
-        best = np.maximum.reduceat(near[numbers], np.cumsum(lengths) - lengths, axis=0)
+        text_tokens = np.concatenate([np.array(text or [_NO_TOKEN], dtype=np.int32) for text in texts])
+        distinct_tokens, distinct_ixs = np.unique(text_tokens, return_inverse=True)
+        token_ixs = np.minimum(np.searchsorted(self.tokens, distinct_tokens), len(self.tokens) - 1)
+        cosines = self.vectors[token_ixs] @ question.vectors.T
+        cosines[self.tokens[token_ixs] != distinct_tokens] = 0.0
+        best_cosines = np.maximum.reduceat(cosines[distinct_ixs], np.cumsum(lengths) - lengths, axis=0)
         weights = self._read_rarity(question.tokens)
-        scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
+        scores: Floats = (best_cosines.astype(np.float64) @ weights) / weights.sum()
         return scores
 
     def compare(self, question: TokenVectors, places: npt.NDArray[np.int32]) -> tuple[Vectors, Ints]:
@@ -99,28 +100,29 @@ class TokenIndex:
             places: Indices into `tokens`, with repeats.
 
         Returns:
-            Similarities of shape (distinct tokens, tokens of the question), and the row of each place in them.
+            Similarities of shape (distinct tokens, tokens of the question), and for each entry of `places` its row in
+            them.
         """
-        is_printed = np.zeros(len(self.tokens), dtype=np.bool_)
-        is_printed[places] = True
-        near: Vectors = self.vectors[is_printed] @ question.vectors.T
-        return near, (np.cumsum(is_printed) - 1)[places]
+        is_used = np.zeros(len(self.tokens), dtype=np.bool_)
+        is_used[places] = True
+        similarities: Vectors = self.vectors[is_used] @ question.vectors.T
+        return similarities, (np.cumsum(is_used) - 1)[places]
 
     def _read_rarity(self, tokens: npt.NDArray[np.int32]) -> Floats:
-        """Return the rarity of some tokens; an unknown one is as rare as one of a single passage."""
-        places = np.minimum(np.searchsorted(self.tokens, tokens), len(self.tokens) - 1)
-        known = self.tokens[places] == tokens
-        return np.where(known, self.rarity[places], self.rarity.max()).astype(np.float64)
+        """Return the rarity of some tokens; an unknown token is as rare as the rarest one."""
+        token_ixs = np.minimum(np.searchsorted(self.tokens, tokens), len(self.tokens) - 1)
+        is_known = self.tokens[token_ixs] == tokens
+        return np.where(is_known, self.rarity[token_ixs], self.rarity.max()).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class RememberingTokens(TokenIndex):
     """A token index that caches the similarities of recent questions, for comparisons that repeat questions."""
 
-    known: dict[bytes, Vectors] = field(default_factory=dict, init=False, compare=False, repr=False)
+    cached_similarities: dict[bytes, Vectors] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @classmethod
-    def of(cls, tokens: TokenIndex) -> RememberingTokens:
+    def wrap(cls, tokens: TokenIndex) -> RememberingTokens:
         """Wrap a token index with a separate cache.
 
         Args:
@@ -129,7 +131,7 @@ class RememberingTokens(TokenIndex):
         Returns:
             The wrapper.
         """
-        return cls(**{one.name: getattr(tokens, one.name) for one in fields(TokenIndex)})
+        return cls(**{index_field.name: getattr(tokens, index_field.name) for index_field in fields(TokenIndex)})
 
     def compare(self, question: TokenVectors, places: npt.NDArray[np.int32]) -> tuple[Vectors, Ints]:
         """Compute the cosines of all tokens to those of a question once for each question.
@@ -139,41 +141,42 @@ class RememberingTokens(TokenIndex):
             places: Indices into `tokens`, with repeats.
 
         Returns:
-            Similarities of shape (tokens, tokens of the question), and the row of each place in them.
+            Similarities of shape (tokens, tokens of the question), and for each entry of `places` its row in them.
         """
         key = question.tokens.tobytes() + question.vectors.tobytes()
-        if key not in self.known:
-            if len(self.known) >= _REMEMBERED:
-                self.known.clear()
-            self.known[key] = self.vectors @ question.vectors.T
-        return self.known[key], places.astype(np.int64)
+        if key not in self.cached_similarities:
+            if len(self.cached_similarities) >= _REMEMBERED:
+                self.cached_similarities.clear()
+            self.cached_similarities[key] = self.vectors @ question.vectors.T
+        return self.cached_similarities[key], places.astype(np.int64)
 
 
 def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory | None = None) -> TokenIndex:
     """Collect the tokens of passages and compute a vector for each.
 
     Args:
-        texts: Passages as they are encoded, in the order of the index's rows.
+        texts: Passages with their contexts, as the encoder encodes them, in the order of the index's rows.
         encoder: Encoder of the index.
-        memory: What this encoder computed before. On return it contains only what these passages need; the index is the
-            same with any memory.
+        memory: Computations of earlier builds with this encoder. They save time and do not change the result. On return
+            it contains only what these passages need.
 
     Returns:
-        Tokens by passage, with vectors. A token that the sample lacks has the vector of the token alone.
+        Tokens by passage, with vectors. A token that no sampled passage contains has the vector of a text of this token
+        alone.
     """
     memory = TokenMemory() if memory is None else memory
     keys, sample = remember_tokens(texts, encoder=encoder, memory=memory)
-    lists = [memory.distinct[key] for key in keys]
-    tokens, numbers = np.unique(np.concatenate([*lists, np.zeros(0, np.int32)]), return_inverse=True)
-    starts = np.concatenate([[0], np.cumsum([len(token_ids) for token_ids in lists])]).astype(np.int64)
-    frequencies = np.bincount(numbers, minlength=len(tokens))
-    rarity = np.log(1 + (len(lists) - frequencies + 0.5) / (frequencies + 0.5))
+    token_lists = [memory.tokens_by_text[key] for key in keys]
+    tokens, token_ixs = np.unique(np.concatenate([*token_lists, np.zeros(0, np.int32)]), return_inverse=True)
+    starts = np.concatenate([[0], np.cumsum([len(token_ids) for token_ids in token_lists])]).astype(np.int64)
+    frequencies = np.bincount(token_ixs, minlength=len(tokens))
+    rarity = np.log(1 + (len(token_lists) - frequencies + 0.5) / (frequencies + 0.5))
     return TokenIndex(
         tokens=tokens,
         vectors=_find_vectors(tokens, sample, dimension=_find_dimension(encoder, memory), memory=memory),
         rarity=rarity.astype(np.float32),
         starts=starts,
-        places=numbers.astype(np.int32),
+        places=token_ixs.astype(np.int32),
     )
 
 
@@ -184,68 +187,72 @@ def draw_sample(texts: Sequence[str]) -> list[str]:
         texts: Passages.
 
     Returns:
-        Distinct passages. Changing few passages changes few of the sample.
+        Distinct passages. If few passages of an index change, few of its sample change.
     """
-    count: int = load_ranking().tokens.sample
-    return sorted(set(texts), key=digest_text)[:count]
+    sample_size: int = load_ranking().tokens.sample
+    return sorted(set(texts), key=digest_text)[:sample_size]
 
 
 def remember_tokens(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory) -> tuple[list[bytes], list[bytes]]:
-    """Encode the tokens that the cache lacks, and remove those that the index no longer needs.
+    """Encode the tokens that a cache lacks, and remove from it what the index no longer needs.
 
     Args:
-        texts: Passages as they are encoded.
+        texts: Passages with their contexts, as the encoder encodes them.
         encoder: Encoder of the index.
-        memory: What this encoder computed before; on return it contains only what these passages need.
+        memory: The cache, which is changed.
 
     Returns:
-        The digest of each passage, and those of the sample in its order.
+        Digest of each passage, and the digests of the sampled passages.
     """
-    keys = [digest_text(text) for text in texts]
-    text_of = dict(zip(keys, texts, strict=True))
+    digests = [digest_text(text) for text in texts]
+    text_by_digest = dict(zip(digests, texts, strict=True))
     sample = [digest_text(text) for text in draw_sample(texts)]
-    memory.forget_others(text_of, sampled=sample)
-    new = [key for key in text_of if key not in memory.distinct]
-    for first in range(0, len(new), _READ_AT_ONCE):
-        part = new[first : first + _READ_AT_ONCE]
-        lists = encoder.find_tokens([text_of[key] for key in part])
+    memory.forget_others(text_by_digest, sampled=sample)
+    new_digests = [digest for digest in text_by_digest if digest not in memory.tokens_by_text]
+    for first in range(0, len(new_digests), _READ_AT_ONCE):
+        batch = new_digests[first : first + _READ_AT_ONCE]
+        lists = encoder.find_tokens([text_by_digest[digest] for digest in batch])
         distinct = [np.unique(np.array(token_ids or [_NO_TOKEN], dtype=np.int32)) for token_ids in lists]
-        memory.distinct.update(zip(part, distinct, strict=True))
-    new = [key for key in sample if key not in memory.sums]
-    encoded = encoder.encode_tokens([text_of[key] for key in new]) if new else []
-    memory.sums.update(zip(new, map(_sum_by_token, encoded), strict=True))
-    summed = np.concatenate([[_NO_TOKEN], *(token_ids.tokens for token_ids in memory.sums.values())])
-    printed = np.concatenate([np.zeros(0, np.int32), *memory.distinct.values()])
-    unknown = [token for token in np.setdiff1d(printed, summed).tolist() if token not in memory.lone]
-    memory.lone.update(zip(unknown, encoder.encode_lone_tokens(unknown) if unknown else (), strict=True))
-    return keys, sample
+        memory.tokens_by_text.update(zip(batch, distinct, strict=True))
+    new_digests = [digest for digest in sample if digest not in memory.sums_by_text]
+    encoded = encoder.encode_tokens([text_by_digest[digest] for digest in new_digests]) if new_digests else []
+    memory.sums_by_text.update(zip(new_digests, map(_sum_by_token, encoded), strict=True))
+    tokens_with_sum = np.concatenate([[_NO_TOKEN], *(token_ids.tokens for token_ids in memory.sums_by_text.values())])
+    passage_tokens = np.concatenate([np.zeros(0, np.int32), *memory.tokens_by_text.values()])
+    lone_tokens = [
+        token for token in np.setdiff1d(passage_tokens, tokens_with_sum).tolist() if token not in memory.lone_vectors
+    ]
+    memory.lone_vectors.update(
+        zip(lone_tokens, encoder.encode_lone_tokens(lone_tokens) if lone_tokens else (), strict=True)
+    )
+    return digests, sample
 
 
 def _find_vectors(
     tokens: npt.NDArray[np.int32], sample: Sequence[bytes], *, dimension: int, memory: TokenMemory
 ) -> Vectors:
-    """Return the mean direction of each token over a sample of texts; a token that it lacks has its own vector."""
+    """Return the mean vector of each token over a sample of texts; one that the sample lacks has its lone vector."""
     sums: Vectors = np.zeros((len(tokens), dimension), dtype=np.float32)
     is_summed = tokens == _NO_TOKEN
-    for sums_of_text in map(memory.sums.__getitem__, sample):
-        places = np.searchsorted(tokens, sums_of_text.tokens)
-        sums[places] += sums_of_text.vectors
-        is_summed[places] = True
-    for place in np.flatnonzero(~is_summed).tolist():
-        sums[place] = memory.lone[int(tokens[place])]
+    for sums_of_text in map(memory.sums_by_text.__getitem__, sample):
+        token_ixs = np.searchsorted(tokens, sums_of_text.tokens)
+        sums[token_ixs] += sums_of_text.vectors
+        is_summed[token_ixs] = True
+    for token_ix in np.flatnonzero(~is_summed).tolist():
+        sums[token_ix] = memory.lone_vectors[int(tokens[token_ix])]
     unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
     return unit.round(4)
 
 
 def _find_dimension(encoder: Encoder, memory: TokenMemory) -> int:
     """Return the length of a vector, without loading an encoder that is not needed."""
-    known = next(iter(memory.sums.values()), None)
-    return encoder.dimension if known is None else known.vectors.shape[1]
+    cached_sums = next(iter(memory.sums_by_text.values()), None)
+    return encoder.dimension if cached_sums is None else cached_sums.vectors.shape[1]
 
 
-def _sum_by_token(own: TokenVectors) -> TokenVectors:
+def _sum_by_token(occurrences: TokenVectors) -> TokenVectors:
     """Return the distinct tokens of a text with the sums of their vectors."""
-    tokens, numbers = np.unique(own.tokens, return_inverse=True)
-    sums: Vectors = np.zeros((len(tokens), own.vectors.shape[1]), dtype=np.float32)
-    np.add.at(sums, numbers, own.vectors)
+    tokens, token_ixs = np.unique(occurrences.tokens, return_inverse=True)
+    sums: Vectors = np.zeros((len(tokens), occurrences.vectors.shape[1]), dtype=np.float32)
+    np.add.at(sums, token_ixs, occurrences.vectors)
     return TokenVectors(tokens, sums)

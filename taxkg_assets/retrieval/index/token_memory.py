@@ -1,6 +1,6 @@
-"""Tokens of passages that an earlier build found and encoded, by the digest of the passage.
+"""Cache of the tokens that earlier builds found in passages and encoded, by the digest of the passage.
 
-Here: the memory and its conversion to arrays and back. Not here: where it is stored, and what is computed from it.
+Here: the cache and its conversion to arrays and back. Not here: where it is stored, and what is computed from it.
 """
 
 from __future__ import annotations
@@ -37,33 +37,33 @@ class TokenMemory:
     """Token computations of one encoder, cached between builds; each depends only on a text or a token.
 
     Attributes:
-        distinct: Distinct tokens of each text, in order.
-        sums: Tokens of each sampled text with the sum of their vectors, shape (tokens, dimension).
-        lone: Vector of each token in a text of its own, shape (dimension,).
+        tokens_by_text: Distinct token ids of each text in ascending order, by the digest of the text.
+        sums_by_text: Distinct tokens of each sampled text with the sum of each one's vectors, by text digest.
+        lone_vectors: Vector of each token in a text of this token alone, shape (dimension,), by token id.
     """
 
-    distinct: dict[bytes, Tokens] = field(default_factory=dict)
-    sums: dict[bytes, TokenVectors] = field(default_factory=dict)
-    lone: dict[int, Vectors] = field(default_factory=dict)
+    tokens_by_text: dict[bytes, Tokens] = field(default_factory=dict)
+    sums_by_text: dict[bytes, TokenVectors] = field(default_factory=dict)
+    lone_vectors: dict[int, Vectors] = field(default_factory=dict)
 
     def forget_others(self, texts: Collection[bytes], *, sampled: Collection[bytes]) -> None:
         """Remove cached entries that no text of an index needs.
 
         Args:
-            texts: Digests of the texts of an index.
-            sampled: Digests of those whose vectors are summed.
+            texts: Digests of the texts that an index still has.
+            sampled: Digests of the texts of its sample.
         """
-        for known, needed in ((self.distinct, set(texts)), (self.sums, set(sampled))):
-            for key in known.keys() - needed:
-                del known[key]
+        for entries, needed_digests in ((self.tokens_by_text, set(texts)), (self.sums_by_text, set(sampled))):
+            for digest in entries.keys() - needed_digests:
+                del entries[digest]
 
     def list_keys(self) -> tuple[frozenset[bytes], frozenset[bytes], frozenset[int]]:
-        """List the cached texts, the texts with summed vectors, and the tokens encoded alone.
+        """List the keys of all entries, to detect changes.
 
         Returns:
-            Hashes of the texts, hashes of the sampled texts, and token ids.
+            Digests of the texts, digests of the sampled texts, and ids of the tokens with a lone vector.
         """
-        return frozenset(self.distinct), frozenset(self.sums), frozenset(self.lone)
+        return frozenset(self.tokens_by_text), frozenset(self.sums_by_text), frozenset(self.lone_vectors)
 
     def list_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Convert the memory to arrays that `read_memory` reads.
@@ -71,16 +71,18 @@ class TokenMemory:
         Returns:
             Arrays by name.
         """
-        sums = list(self.sums.values())
-        lone = np.array(list(self.lone), dtype=np.int32)
+        sums = list(self.sums_by_text.values())
+        lone_tokens = np.array(list(self.lone_vectors), dtype=np.int32)
         return {
-            **_list_parts("distinct", self.distinct.keys(), list(self.distinct.values())),
-            **_list_parts("sums", self.sums.keys(), [sums_of_text.tokens for sums_of_text in sums]),
+            **_list_parts("distinct", self.tokens_by_text.keys(), list(self.tokens_by_text.values())),
+            **_list_parts("sums", self.sums_by_text.keys(), [sums_of_text.tokens for sums_of_text in sums]),
             "sums_vectors": np.concatenate([sums_of_text.vectors for sums_of_text in sums])
             if sums
             else np.zeros((0, 0), np.float32),
-            "lone": lone,
-            "lone_vectors": np.stack(list(self.lone.values())) if len(lone) else np.zeros((0, 0), np.float32),
+            "lone": lone_tokens,
+            "lone_vectors": np.stack(list(self.lone_vectors.values()))
+            if len(lone_tokens)
+            else np.zeros((0, 0), np.float32),
         }
 
 
@@ -98,14 +100,16 @@ def read_memory(arrays: Arrays) -> TokenMemory:
     """
     memory = TokenMemory()
     distinct, tokens, vectors = arrays["distinct"], arrays["sums"], arrays["sums_vectors"]
-    memory.distinct.update((key, distinct[part]) for key, part in _read_parts("distinct", arrays))
-    memory.sums.update((key, TokenVectors(tokens[part], vectors[part])) for key, part in _read_parts("sums", arrays))
-    memory.lone.update(zip(arrays["lone"].tolist(), arrays["lone_vectors"], strict=True))
+    memory.tokens_by_text.update((key, distinct[part]) for key, part in _read_parts("distinct", arrays))
+    memory.sums_by_text.update(
+        (key, TokenVectors(tokens[part], vectors[part])) for key, part in _read_parts("sums", arrays)
+    )
+    memory.lone_vectors.update(zip(arrays["lone"].tolist(), arrays["lone_vectors"], strict=True))
     return memory
 
 
 def _list_parts(name: str, keys: Collection[bytes], parts: Sequence[Tokens]) -> dict[str, npt.NDArray[Any]]:
-    """Return the digests, the ends and the tokens of lists of tokens, one after another."""
+    """Return three arrays for lists of tokens: their digests, the end of each list, and all lists joined."""
     return {
         f"{name}_keys": np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, _DIGEST_BYTES),
         f"{name}_ends": np.cumsum([len(part) for part in parts], dtype=np.int64),
@@ -114,8 +118,8 @@ def _list_parts(name: str, keys: Collection[bytes], parts: Sequence[Tokens]) -> 
 
 
 def _read_parts(name: str, arrays: Arrays) -> list[tuple[bytes, slice]]:
-    """Return each digest with the place of its tokens."""
-    joined = arrays[f"{name}_keys"].tobytes()
-    keys = [joined[first : first + _DIGEST_BYTES] for first in range(0, len(joined), _DIGEST_BYTES)]
+    """Return each digest with the slice of its tokens in the joined array."""
+    key_bytes = arrays[f"{name}_keys"].tobytes()
+    keys = [key_bytes[first : first + _DIGEST_BYTES] for first in range(0, len(key_bytes), _DIGEST_BYTES)]
     ends = arrays[f"{name}_ends"].tolist()
     return [(key, slice(start, end)) for key, start, end in zip(keys, [0, *ends], ends, strict=False)]

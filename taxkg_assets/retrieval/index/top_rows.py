@@ -20,9 +20,9 @@ def find_top(
 
     Args:
         scores: Scores of shape (rows,).
-        count: Largest number of rows.
-        floor: Scores must be above it.
-        among: Rows to choose from; None for all.
+        count: Maximum number of rows.
+        floor: Only rows with a higher score are found.
+        among: Mask of the rows to choose from; None for all.
 
     Returns:
         Row numbers, best first; ties by row.
@@ -40,13 +40,13 @@ def find_above(
     floor: float = -np.inf,
     among: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Find the rows with the highest scores in ascending row order, including ties with the lowest of them.
+    """Find the rows with the highest scores, in ascending row order, including ties with the lowest of these scores.
 
     Args:
         scores: Scores of shape (rows,).
-        count: Number of rows.
-        floor: Scores must be above it.
-        among: Rows to choose from; None for all.
+        count: Number of rows; more are found where several have the lowest of their scores.
+        floor: Only rows with a higher score are found.
+        among: Mask of the rows to choose from; None for all.
 
     Returns:
         Row numbers in ascending order.
@@ -57,18 +57,22 @@ def find_above(
         is_above = scores > floor
         rows = np.flatnonzero(is_above if among is None else is_above & among)
     if count < len(rows):
-        chosen = scores[rows]
-        rows = rows[chosen >= np.partition(chosen, len(chosen) - count)[len(chosen) - count]] if count else rows[:0]
+        row_scores = scores[rows]
+        rows = (
+            rows[row_scores >= np.partition(row_scores, len(row_scores) - count)[len(row_scores) - count]]
+            if count
+            else rows[:0]
+        )
     return rows
 
 
 def _estimate_cut(
     scores: npt.NDArray[np.float32], count: int, *, floor: float, among: npt.NDArray[np.bool_] | None
 ) -> float:
-    """Estimate a score that somewhat more rows than requested exceed: to sort all of many takes long."""
+    """Estimate from a sample a score that somewhat more than `count` rows exceed, so that not all rows are sorted."""
     if len(scores) < _STRIDE * count:
         return -np.inf
-    some = scores[::_STRIDE] if among is None else scores[::_STRIDE][among[::_STRIDE]]
-    some = some[some > floor]
+    sample = scores[::_STRIDE] if among is None else scores[::_STRIDE][among[::_STRIDE]]
+    sample = sample[sample > floor]
     rank = 2 * count // _STRIDE + _STRIDE
-    return float(np.partition(some, len(some) - rank)[len(some) - rank]) if rank < len(some) else -np.inf
+    return float(np.partition(sample, len(sample) - rank)[len(sample) - rank]) if rank < len(sample) else -np.inf

@@ -1,4 +1,4 @@
-"""How well the form of a passage is the form that a question names."""
+"""Score how well the form of a passage matches the forms that a question names."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.rules.forms import split_forms
 
 OTHER_FORM = -1.0
+"""Score of a passage of another form."""
 
 
 @lru_cache(maxsize=100_000)
@@ -23,8 +24,7 @@ def score_form(form: str, route: Route) -> float:
         route: Route of the question.
 
     Returns:
-        1 for a requested form, -1 for another one, -0.4 for a publication or a text without a form, 0 where the
-        question names none.
+        1 for a requested form, -1 for another form, -0.4 for a publication or no form; 0 if the question names none.
     """
     if not route.forms:
         return 0.0

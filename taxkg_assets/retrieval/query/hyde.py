@@ -1,6 +1,6 @@
 """HyDE: a model generates a hypothetical passage that answers a question, to search with (Gao et al. 2022).
 
-It is never shown and never stored, decides on no form, year or key, and so needs no evidence.
+The passage is only used to search, and never shown or stored, so it needs no evidence.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def generate_passage(question: str, *, vocabulary: str, proposer: Proposer | Non
         proposer: The model; None for none.
 
     Returns:
-        Passage and terms; None without a model, since a rule would only repeat the question.
+        Passage and terms; None without a model, as a rule could only repeat the question.
     """
     if proposer is None or not question.strip():
         return None
     item = HydeItem(item_id="question", question=question, vocabulary=tuple(vocabulary.split()))
-    (judged,) = proposer.propose(HYDE, [item])
-    if judged.created_by != "llm" or judged.proposal is None or not judged.proposal.passage.strip():
+    (outcome,) = proposer.propose(HYDE, [item])
+    if outcome.created_by != "llm" or outcome.proposal is None or not outcome.proposal.passage.strip():
         return None
-    return HypotheticalPassage(passage=judged.proposal.passage, terms=" ".join(judged.proposal.terms))
+    return HypotheticalPassage(passage=outcome.proposal.passage, terms=" ".join(outcome.proposal.terms))

@@ -1,4 +1,4 @@
-"""A question as the search reads it: what it names, its terms, and its vectors."""
+"""Parse and encode a question: what it names, its terms, and its vectors."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from taxkg_assets.retrieval.query.router import (
     Catalog,
     Route,
     find_lay_terms,
-    find_printed_terms,
     find_route,
     find_topic,
+    map_lay_terms,
 )
 from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.models.ranking import load_ranking
 
-MOST_CHARACTERS = 2_000
-"""Largest length of a question; the rest of a longer text is ignored."""
+MAX_CHARACTERS = 2_000
+"""Maximum length of a question; the rest of a longer text is ignored."""
 
 
 def tidy_query(query: str) -> str:
@@ -38,9 +38,9 @@ def tidy_query(query: str) -> str:
         query: Words of the user.
 
     Returns:
-        At most `MOST_CHARACTERS` characters that can be encoded as UTF-8.
+        At most `MAX_CHARACTERS` characters that can be encoded as UTF-8.
     """
-    return query[:MOST_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
+    return query[:MAX_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class ParsedQuery:
 
     Attributes:
         text: The topic of the question.
-        route: Its route.
-        has_codes: Whether it names codes of a box.
-        matches_form: Whether each form of the index is a requested one, shape (forms,).
-        lay_terms: Document terms for the question's everyday words; empty for none.
-        printed: Document terms by everyday term of the question.
+        route: Route of the question.
+        has_codes: Whether the question names codes of a box.
+        matches_form: For each form of the index whether the question asks for it, shape (forms,).
+        lay_terms: Document terms for the question's everyday words, separated by blanks.
+        document_terms: The same document terms by everyday term of the question.
     """
 
     text: str
@@ -61,7 +61,7 @@ class ParsedQuery:
     has_codes: bool
     matches_form: npt.NDArray[np.bool_]
     lay_terms: str
-    printed: Mapping[str, frozenset[str]]
+    document_terms: Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class EncodedQuery:
     """A question encoded for the retrievers, with its expansion terms.
 
     Attributes:
-        terms: Its search terms in order, with repeats.
-        extra: Expansion terms.
-        query_vector: Vector of the question and of what was added, shape (dimension,).
+        terms: Search terms of the question in order, with repeats.
+        expansion_terms: Terms that query expansion added.
+        query_vector: Weighted mean of the vectors of the question and of its expansions, shape (dimension,).
         tokens: Tokens of the question with their vectors; None where they are not compared.
     """
 
     terms: tuple[str, ...]
-    extra: tuple[str, ...]
+    expansion_terms: tuple[str, ...]
     query_vector: Vectors
     tokens: TokenVectors | None
 
@@ -94,28 +94,28 @@ def parse_query(
     """Parse a question: its topic, its route and the document terms for its everyday words.
 
     Args:
-        query: Words of the user, corrected.
-        corrections: Corrected words.
+        query: Words of the user, without typing errors.
+        corrections: Corrected words by misspelled word.
         catalog: Forms of the corpus.
         parts: Whether the router and lay terms are on.
-        form: Form set by the caller, replacing those that the question names.
-        year: Year set by the caller.
+        form: Form that the caller set, instead of those in the question; None for none.
+        year: Year that the caller set; None for none.
         forms: Forms of the index.
 
     Returns:
-        The question.
+        The parsed question.
     """
     route = find_route(query, catalog=catalog) if parts.router else Route()
-    route = replace(route, corrections=tuple(f"{word}: {other}" for word, other in corrections.items()))
+    route = replace(route, corrections=tuple(f"{word}: {correction}" for word, correction in corrections.items()))
     if form:
         route = replace(route, forms=find_route(form, catalog=catalog).forms or (form,))
     if year:
         route = replace(route, years=(year,))
     topic = find_topic(query, route.intent)
     lay_terms = find_lay_terms(topic) if parts.lay_terms else ""
-    printed = find_printed_terms(topic) if parts.lay_terms else {}
+    document_terms = map_lay_terms(topic) if parts.lay_terms else {}
     matches_form = score_forms(forms, route) == 1.0
-    return ParsedQuery(topic, route, bool(route.codes), matches_form, lay_terms, printed)
+    return ParsedQuery(topic, route, bool(route.codes), matches_form, lay_terms, document_terms)
 
 
 def encode_query(
@@ -124,31 +124,33 @@ def encode_query(
     """Expand a question with document terms and a hypothetical passage, and encode it for the retrievers.
 
     Args:
-        parsed: The question.
+        parsed: The parsed question.
         encoder: Encoder of the index.
         parts: Whether HyDE and tokens are on.
         proposer: Model for HyDE; None for none.
         has_tokens: Whether the index has tokens.
 
     Returns:
-        Terms, added terms, the mixed vector of question and expansion, and the question's tokens.
+        Terms and vectors.
     """
-    share, query, lay_terms = load_ranking().retrievers.expanded_vector, parsed.text, parsed.lay_terms
+    expansion_weight, query, lay_terms = load_ranking().retrievers.expanded_vector, parsed.text, parsed.lay_terms
     terms = tuple(find_terms(query))
     hypothetical = generate_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
-    added = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
-    if lay_terms and share:
+    expansion = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
+    if lay_terms and expansion_weight:
         if has_one_core() and isinstance(encoder, ExportedEncoder):
             encoder.encode_together([query, f"{query} {lay_terms}"])
-        worded, query_vector = run_in_parallel(
+        expanded_vector, query_vector = run_in_parallel(
             lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
         )
-        query_vector = (1 - share) * query_vector + share * worded
+        query_vector = (1 - expansion_weight) * query_vector + expansion_weight * expanded_vector
     else:
         query_vector = encoder.encode_query(query)
     if hypothetical:
-        share = load_llm().reading.hyde_share
-        query_vector = (1 - share) * query_vector + share * encoder.encode_query(hypothetical.passage)
+        expansion_weight = load_llm().reading.hyde_share
+        query_vector = (1 - expansion_weight) * query_vector + expansion_weight * encoder.encode_query(
+            hypothetical.passage
+        )
     tokens = encoder.encode_tokens([query])[0] if parts.tokens and has_tokens else None
-    extra = tuple(term for term in find_terms(added) if term not in terms)
-    return EncodedQuery(terms, extra, query_vector, tokens)
+    expansion_terms = tuple(term for term in find_terms(expansion) if term not in terms)
+    return EncodedQuery(terms, expansion_terms, query_vector, tokens)

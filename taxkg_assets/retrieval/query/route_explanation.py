@@ -1,4 +1,4 @@
-"""What was inferred from a question, as readers of a result see it: only what was found is in its JSON."""
+"""The interpretation of a question, as readers of a result see it; its JSON leaves out what was not found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Router: form, year, revision, copy, box and place that a question names. No passage is read here."""
+"""Router: find the forms, years, revisions, boxes, states and more that a question names, by its words alone."""
 
 from __future__ import annotations
 
@@ -19,13 +19,31 @@ from taxkg_assets.rules.months import MONTHS
 QUESTION = "question_answering"
 _KEY = re.compile(r"(\d{1,2})([a-z]?)")
 _JOINED = re.compile(r"^(\d{4})([a-z])")
-"""A form's number and suffix typed as one word."""
+"""A form's number and suffix written as one word, such as "1099g"."""
 _ANCHOR_KEY = re.compile(r"(?P<kind>box|line|code)(?P<plural>e?s)?_(?P<value>.+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Filters and preferences inferred from a question; a field is empty if the question does not mention it."""
+    """What a question asks for; a field is empty where the question says nothing about it.
+
+    Attributes:
+        forms: Forms of the library that the question names or implies.
+        years: Years that it names.
+        revisions: Revisions that it names, as `2024-12`.
+        keys: Keys of the boxes, lines, codes and sections that it names, e.g. `box_1a`.
+        perspective: Requested audience of the instructions: `filer` or `recipient`.
+        certainty: Certainty of the perspective, 0 to 1.
+        wants_draft: Whether it asks for a draft.
+        places: States and cities that it names, by rule id.
+        unknown_forms: Forms that it asks about and the library lacks.
+        mentioned_forms: Other forms that it only mentions and the library lacks.
+        wants_amount: Whether it asks for an amount.
+        wants_city: Whether it asks for a city's own law.
+        filers: Kinds of filers besides individuals that it may be about.
+        intent: Kind of question, by rule id.
+        corrections: Corrected typing errors, each as `misspelled: corrected`.
+    """
 
     forms: tuple[str, ...] = ()
     years: tuple[int, ...] = ()
@@ -56,10 +74,17 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The forms of a corpus: their names, titles as printed, words of titles, keys of boxes."""
+    """The forms of a corpus.
+
+    Attributes:
+        names: Names of the forms, sorted.
+        document_names: Forms and titles of all documents, one per line, in lower case.
+        title_words: Words of the title of each form.
+        keys: Keys of the boxes, lines and codes of each form.
+    """
 
     names: tuple[str, ...]
-    printed: str = ""
+    document_names: str = ""
     title_words: dict[str, frozenset[str]] = field(default_factory=dict)
     keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
@@ -77,34 +102,34 @@ def build_catalog(documents: Iterable[NamedDocument], *, keys: Mapping[str, froz
 
     Args:
         documents: Documents of the corpus.
-        keys: Keys of each form's headings, so that a box that only one form has can identify the form.
+        keys: Keys of the headings and listed codes of each form.
 
     Returns:
         The catalog.
     """
-    words: dict[str, set[str]] = {}
-    printed: list[str] = []
+    title_words_by_form: dict[str, set[str]] = {}
+    document_names: list[str] = []
     for row in documents:
-        printed.append(f"{row['form']} {row['title']}".casefold())
+        document_names.append(f"{row['form']} {row['title']}".casefold())
         for form in split_forms(row["form"]):
-            title_words = words.setdefault(form, set())
+            title_words = title_words_by_form.setdefault(form, set())
             if row["doc_type"] == "form":
                 title_words |= {term for term in find_terms(row["title"]) if term.isalpha()}
     return Catalog(
-        names=tuple(sorted(words)),
-        printed="\n".join(printed),
-        title_words={form: frozenset(terms) for form, terms in words.items()},
+        names=tuple(sorted(title_words_by_form)),
+        document_names="\n".join(document_names),
+        title_words={form: frozenset(terms) for form, terms in title_words_by_form.items()},
         keys={
             form: frozenset().union(
-                *(form_keys for several, form_keys in (keys or {}).items() if form in split_forms(several))
+                *(form_keys for joined_forms, form_keys in (keys or {}).items() if form in split_forms(joined_forms))
             )
-            for form in sorted(words)
+            for form in sorted(title_words_by_form)
         },
     )
 
 
 def find_level(intent: str) -> str:
-    """Return the unit size that suits an intent, such as whole documents for "which documents …".
+    """Return the size of passages that suits an intent, such as whole documents for "which documents …".
 
     Args:
         intent: Intent of a route.
@@ -125,16 +150,16 @@ def wants_summary(intent: str) -> bool:
 
 
 def find_topic(question: str, intent: str) -> str:
-    """Remove from a question the words that only say what kind of answer is wanted.
+    """Remove from a question the words that only say what kind of answer is requested.
 
-    "liens" remains of "which documents discuss liens".
+    The topic of "which documents discuss liens" is "liens".
 
     Args:
         question: Words of the user.
-        intent: Its intent.
+        intent: Intent of the question.
 
     Returns:
-        The topic; the whole question where nothing else remains.
+        The topic; the whole question if no search term would remain.
     """
     for rule in load_levels().intents:
         if rule.id == intent and rule.is_frame:
@@ -144,7 +169,7 @@ def find_topic(question: str, intent: str) -> str:
 
 
 def find_route(question: str, *, catalog: Catalog) -> Route:
-    """Infer the form, year, revision, copy, box and place that a question asks about.
+    """Find what a question asks for: forms, years, boxes, audience and more.
 
     Args:
         question: Words of the user.
@@ -157,32 +182,34 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         rules/router.yaml, and intents in rules/levels.yaml.
     """
     years, revisions = _find_years(question)
-    named = {
+    is_mention_by_form = {
         _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.is_mention
         for rule in load_router().forms.find_usable(question)
         for match in rule.pattern.finditer(question)
     }
     forms = find_named_forms(catalog.names, question)
-    unknown = sorted(form for form in named if not _is_printed(form, catalog))
-    balance = sum(
+    absent_forms = sorted(form for form in is_mention_by_form if not _is_in_library(form, catalog))
+    filer_balance = sum(
         rule.weight for rule in load_router().perspectives.find_usable(question) if rule.pattern.search(question)
     )
     keys = tuple(dict.fromkeys(_find_keys(question)))
-    absent = tuple(form for form in unknown if not named[form])
+    requested_absent_forms = tuple(form for form in absent_forms if not is_mention_by_form[form])
     forms = forms or _find_nicknames(question, catalog)
-    if not forms and not absent:  # box 5 is of the form that the question names, even if the library lacks it
+    if (
+        not forms and not requested_absent_forms
+    ):  # if the question names a form, its boxes are of that form, even of an absent one
         forms = _find_forms_of_keys(keys, catalog)
     return Route(
         forms=forms,
         years=years,
         revisions=revisions,
         keys=keys,
-        perspective="filer" if balance > 0.3 else "recipient" if balance < -0.3 else "",
-        certainty=min(1.0, abs(balance)) if abs(balance) > 0.3 else 0.0,
+        perspective="filer" if filer_balance > 0.3 else "recipient" if filer_balance < -0.3 else "",
+        certainty=min(1.0, abs(filer_balance)) if abs(filer_balance) > 0.3 else 0.0,
         wants_draft=any(rule.pattern.search(question) for rule in load_router().drafts.find_usable(question)),
         places=tuple(rule.id for rule in load_router().places.find_usable(question) if rule.pattern.search(question)),
-        unknown_forms=absent,
-        mentioned_forms=tuple(form for form in unknown if named[form]),
+        unknown_forms=requested_absent_forms,
+        mentioned_forms=tuple(form for form in absent_forms if is_mention_by_form[form]),
         wants_amount=any(rule.pattern.search(question) for rule in load_router().amounts.find_usable(question)),
         intent=next(
             (rule.id for rule in load_levels().intents.find_usable(question) if rule.pattern.search(question)),
@@ -193,25 +220,27 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     )
 
 
-def _is_printed(form: str, catalog: Catalog) -> bool:
+def _is_in_library(form: str, catalog: Catalog) -> bool:
     name = re.escape(form)  # first in the pattern: a search for literal characters takes a hundredth of the time
-    return re.search(rf"{name}(?<![\w-]{name})(?![\w-])", catalog.printed) is not None
+    return re.search(rf"{name}(?<![\w-]{name})(?![\w-])", catalog.document_names) is not None
 
 
 def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
-    """Return the form that alone has all requested boxes and lines; none where several have them."""
-    wanted = {key for key in keys if key.startswith(("box_", "line_"))}
-    holders = [
-        form for form, form_keys in catalog.keys.items() if wanted and all(_is_key_of(key, form_keys) for key in wanted)
+    """Return the form that has all requested boxes and lines, if only one form has them."""
+    box_and_line_keys = {key for key in keys if key.startswith(("box_", "line_"))}
+    matching_forms = [
+        form
+        for form, form_keys in catalog.keys.items()
+        if box_and_line_keys and all(_is_key_of(key, form_keys) for key in box_and_line_keys)
     ]
-    return tuple(holders) if len(holders) == 1 else ()
+    return tuple(matching_forms) if len(matching_forms) == 1 else ()
 
 
 def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
-    """Find requested boxes, codes and lines that the form does not have.
+    """Find the requested boxes, codes and lines that the form of the question does not have.
 
-    Instructions have headings for some lines only, so a line counts as missing only beyond the last one. A form without
-    keyed headings is never said to lack a key.
+    As instructions have headings for some lines only, a line is missing only if its number is higher than all others. A
+    form without headings for boxes, codes or lines has no missing keys.
 
     Args:
         route: Route of the question.
@@ -220,18 +249,18 @@ def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
     Returns:
         Missing keys.
     """
-    printed = frozenset().union(*(catalog.keys.get(form, frozenset()) for form in route.forms))
-    kinds = {key.split("_")[0].removesuffix("es") for key in printed}
-    wanted = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
-    missing = [key for key in wanted if not _is_key_of(key, printed)]
-    numbers = [int(digits) for key in printed if key.startswith("line") for digits in re.findall(r"\d+", key)]
-    lines = [(key, re.search(r"\d+", key)) for key in route.keys if key.startswith("line_")]
-    beyond = [key for key, number in lines if numbers and number and int(number[0]) > max(numbers)]
-    return tuple(missing + beyond)
+    form_keys = frozenset().union(*(catalog.keys.get(form, frozenset()) for form in route.forms))
+    kinds = {key.split("_")[0].removesuffix("es") for key in form_keys}
+    requested_keys = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
+    missing = [key for key in requested_keys if not _is_key_of(key, form_keys)]
+    numbers = [int(digits) for key in form_keys if key.startswith("line") for digits in re.findall(r"\d+", key)]
+    line_numbers = [(key, re.search(r"\d+", key)) for key in route.keys if key.startswith("line_")]
+    too_high = [key for key, number in line_numbers if numbers and number and int(number[0]) > max(numbers)]
+    return tuple(missing + too_high)
 
 
-def _is_key_of(key: str, own: frozenset[str]) -> bool:
-    return key in own or any(covers_key(other, (key,)) for other in own if "es_" in other)
+def _is_key_of(key: str, form_keys: frozenset[str]) -> bool:
+    return key in form_keys or any(covers_key(form_key, (key,)) for form_key in form_keys if "es_" in form_key)
 
 
 def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -249,34 +278,34 @@ def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 
 def _find_keys(question: str) -> Iterable[str]:
-    taken: list[tuple[int, int]] = []
+    matched_spans: list[tuple[int, int]] = []
     for rule in load_router().keys.find_usable(question):
         kind = rule.kind
         for match in rule.pattern.finditer(question):
-            if any(start <= match.start("list") < end for start, end in taken):
+            if any(start <= match.start("list") < end for start, end in matched_spans):
                 continue
-            taken.append(match.span())
-            listed = match["list"]
+            matched_spans.append(match.span())
+            key_list = match["list"]
             if kind in ("code", "sec"):
-                yield f"{kind}_{listed}"
+                yield f"{kind}_{key_list}"
             else:
-                yield from (f"{kind}_{key}" for key in _expand_list(listed))
+                yield from (f"{kind}_{key}" for key in _expand_list(key_list))
 
 
 def _expand_list(listed: str) -> list[str]:
-    """Return the single keys of a list: '17 to 19' is 17, 18, 19; '6a, 6b and 7' are three keys."""
+    """Return the keys in a list: 17, 18 and 19 for "17 to 19"; 6a, 6b and 7 for "6a, 6b and 7"."""
     keys: list[str] = []
     parts = re.findall(r"\d{1,2}[a-z]?|-|–|\bto\b|\bthrough\b", listed.lower())
     for position, part in enumerate(parts):
         if not part[0].isdigit():
             continue
         if position >= 2 and parts[position - 1] in ("-", "–", "to", "through"):
-            keys += _between(parts[position - 2], part)
+            keys += _list_keys_between(parts[position - 2], part)
         keys.append(part)
     return keys
 
 
-def _between(first: str, last: str) -> list[str]:
+def _list_keys_between(first: str, last: str) -> list[str]:
     start, end = _KEY.fullmatch(first), _KEY.fullmatch(last)
     if not start or not end:
         return []
@@ -294,13 +323,13 @@ class EverydayWords:
 
 
 def find_everyday_words(question: str) -> list[EverydayWords]:
-    """Find the everyday words of a question, with the terms that tax documents use for them.
+    """Find the everyday words in a question for which tax documents use other terms.
 
     Args:
         question: Words of the user.
 
     Returns:
-        Words with terms, in the order of rules/lay_terms.yaml.
+        Words with these terms, in the order of rules/lay_terms.yaml.
     """
     usable = load_lay_terms().rules.find_usable(question)
     matches = ((rule, rule.pattern.search(question)) for rule in usable)
@@ -308,7 +337,7 @@ def find_everyday_words(question: str) -> list[EverydayWords]:
 
 
 def find_lay_terms(question: str) -> str:
-    """Join the document terms for the everyday words in a question.
+    """Return the document terms for the everyday words in a question, as one text.
 
     Args:
         question: Words of the user.
@@ -319,44 +348,44 @@ def find_lay_terms(question: str) -> str:
     return " ".join(word.terms for word in find_everyday_words(question))
 
 
-def find_printed_terms(question: str) -> dict[str, frozenset[str]]:
+def map_lay_terms(question: str) -> dict[str, frozenset[str]]:
     """Map each everyday term in a question to the terms that documents use instead.
 
     Args:
         question: Words of the user.
 
     Returns:
-        Printed terms by term of the question; terms that no rule matches are left out.
+        Document terms by term of the question; empty where no rule matches.
     """
-    printed: dict[str, frozenset[str]] = {}
+    terms_by_lay_term: dict[str, frozenset[str]] = {}
     for word in find_everyday_words(question):
         terms = frozenset(find_terms(word.terms))
-        printed |= {term: printed.get(term, frozenset()) | terms for term in find_terms(word.words)}
-    return printed
+        terms_by_lay_term |= {term: terms_by_lay_term.get(term, frozenset()) | terms for term in find_terms(word.words)}
+    return terms_by_lay_term
 
 
 def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
-    """Return forms that a question names by a word of their title: 'pension slip'."""
+    """Return the forms that a question names by a word of their title, as in "pension slip"."""
     for rule in load_router().nicknames.find_usable(question):
-        kind = re.compile(rule.forms)
+        form_pattern = re.compile(rule.forms)
         for match in rule.pattern.finditer(question):
             word = stem(match["word"].lower())
-            forms = [form for form, words in catalog.title_words.items() if kind.match(form) and word in words]
+            forms = [form for form, words in catalog.title_words.items() if form_pattern.match(form) and word in words]
             if 0 < len(forms) <= 2:
                 return tuple(forms)
     return ()
 
 
-def name_code(printed: str) -> str:
+def name_code(listed_text: str) -> str:
     """Extract the code from the beginning of a listed line: DD from "Code DD—".
 
     Args:
-        printed: Text that matched `listed_codes`.
+        listed_text: Text that matched `listed_codes`.
 
     Returns:
         The code.
     """
-    return printed.removeprefix("Code").strip(" —–-")
+    return listed_text.removeprefix("Code").strip(" —–-")
 
 
 def find_listed_codes(text: str) -> list[str]:
@@ -373,20 +402,20 @@ def find_listed_codes(text: str) -> list[str]:
 
 
 def find_kind(anchor_key: str | None) -> str:
-    """Return which kind of item an anchor's key names: box, line or code.
+    """Return the kind of item that an anchor's key is for: box, line or code.
 
     Args:
         anchor_key: Key; None for none.
 
     Returns:
-        `box`, `line` or `code`; empty for all others.
+        `box`, `line` or `code`; empty for other keys and for None.
     """
     match = _ANCHOR_KEY.fullmatch(anchor_key or "")
     return match["kind"] if match else ""
 
 
 def covers_key(anchor_key: str | None, keys: Sequence[str]) -> bool:
-    """Return whether an anchor's key, which may be a range such as boxes_14-16, covers one of the requested keys.
+    """Return whether an anchor's key is one of some keys, or is a range such as `boxes_14-16` that includes one.
 
     Args:
         anchor_key: Key of the anchor; None for none.
@@ -396,8 +425,8 @@ def covers_key(anchor_key: str | None, keys: Sequence[str]) -> bool:
         return False
     if anchor_key in keys:
         return True
-    plural = _ANCHOR_KEY.fullmatch(anchor_key)
-    if plural is None or not plural["plural"]:
+    range_match = _ANCHOR_KEY.fullmatch(anchor_key)
+    if range_match is None or not range_match["plural"]:
         return False
-    covered = {f"{plural['kind']}_{key}" for key in _expand_list(plural["value"].replace("_", ","))}
-    return not covered.isdisjoint(keys)
+    keys_in_range = {f"{range_match['kind']}_{key}" for key in _expand_list(range_match["value"].replace("_", ","))}
+    return not keys_in_range.isdisjoint(keys)

@@ -1,4 +1,4 @@
-"""Typing errors: words of a question that no document prints, and the nearest words that documents print."""
+"""Correct typing errors: replace words of a question that no document contains by similar words of the documents."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _WORD = re.compile(r"(?<![\w'-])[A-Za-z]+(?![\w'-])")
 
 
 def correct_typos(query: str, *, vocabulary: Vocabulary, encoder: Encoder) -> tuple[str, dict[str, str]]:
-    """Correct misspelled words in a question to the most frequent document word within one edit.
+    """Correct misspelled words in a question to the most frequent document word that differs by one edit.
 
-    A word counts as misspelled if no document contains it and the encoder splits it into several tokens, as correct
-    words and their stems usually are one token. Short words, and capitalized words inside the question, are kept.
+    A word counts as misspelled if no document contains it and the encoder splits it into several tokens; a correct word
+    is usually one token. Short words, and capitalized words inside the question, are kept.
 
     Args:
         query: Words of the user.
@@ -26,7 +26,7 @@ def correct_typos(query: str, *, vocabulary: Vocabulary, encoder: Encoder) -> tu
         encoder: Encoder of the index.
 
     Returns:
-        The question, and the corrections by misspelled word.
+        The corrected question, and corrected words by misspelled word.
 
     Source:
         rules/ranking.yaml, `typos`.
@@ -52,7 +52,7 @@ def _is_unknown(word: str, vocabulary: Vocabulary, encoder: Encoder) -> bool:
 
 
 def _is_inflected(word: str, vocabulary: Vocabulary, encoder: Encoder) -> bool:
-    """Return whether a word is a form of a word that no document prints: "waiters" of "waiter"."""
+    """Return whether a word is the plural or past tense of a correct word that no document contains, as "waiters"."""
     bases = (word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending))
     return any(
         _is_one_token(base, encoder) and vocabulary.find(find_terms(base)[0]) is None
@@ -66,21 +66,21 @@ def _is_one_token(word: str, encoder: Encoder) -> bool:
 
 
 def _find_nearest(word: str, vocabulary: Vocabulary, encoder: Encoder, limits: Typos) -> str | None:
-    """Return the word one change away whose term is in most rows; a short word becomes a word of one token only."""
-    best, most = None, limits.rows - 1
-    for other in _change_once(word):
-        terms = find_terms(other)
-        ix = vocabulary.find(terms[0]) if len(terms) == 1 and len(other) >= limits.letters else None
-        if ix is not None and (often := int(vocabulary.frequencies[ix])) > most:
-            best, most = other, often
+    """Return the word one edit away whose term is in most rows; for a short word only if it is one token."""
+    best_word, best_frequency = None, limits.rows - 1
+    for candidate in _change_once(word):
+        terms = find_terms(candidate)
+        ix = vocabulary.find(terms[0]) if len(terms) == 1 and len(candidate) >= limits.letters else None
+        if ix is not None and (frequency := int(vocabulary.frequencies[ix])) > best_frequency:
+            best_word, best_frequency = candidate, frequency
     is_long = len(word) >= limits.long
-    return best if best is not None and (is_long or _is_one_token(best, encoder)) else None
+    return best_word if best_word is not None and (is_long or _is_one_token(best_word, encoder)) else None
 
 
 def _change_once(word: str) -> Iterator[str]:
-    """Yield the words that one change of letters makes: two exchanged, one too many, one missing or one wrong.
+    """Yield the words that differ by one edit: two letters exchanged, one removed, one replaced or one added.
 
-    The first letter stays, and a last one too many is left, since search terms ignore endings.
+    The first letter is never changed.
     """
     for ix in range(1, len(word)):
         before, after = word[:ix], word[ix:]

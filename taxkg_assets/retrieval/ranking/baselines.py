@@ -1,4 +1,4 @@
-"""Single retrievers and their fusion, without router, features, graph or windows: baselines of the whole pipeline."""
+"""Baselines of the evaluation: each retriever alone, and the fusion of both, without any further step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from taxkg_assets.retrieval.index.scores import Question, RetrieverScores
 from taxkg_assets.retrieval.ranking.search import Searcher
 
 DEPTH = 100
+"""Rows of each retriever that are fused."""
 RESULTS = 50
+"""Passages of a baseline."""
 
 
 def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[RankedPassageRecord]]]:
@@ -23,12 +25,14 @@ def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[Ranked
         searcher: Opened search; the baselines use its index and encoder.
 
     Returns:
-        By name a function from a question to at most `RESULTS` passages, best first.
+        By name a function that returns for a question at most `RESULTS` passages, best first.
     """
     return {
-        "bm25": lambda query: _rows(searcher, _fuse(_rank_terms(searcher, query))),
-        "dense": lambda query: _rows(searcher, _fuse(_rank_vectors(searcher, query))),
-        "hybrid": lambda query: _rows(searcher, _fuse(_rank_terms(searcher, query), _rank_vectors(searcher, query))),
+        "bm25": lambda query: _make_records(searcher, _fuse(_rank_terms(searcher, query))),
+        "dense": lambda query: _make_records(searcher, _fuse(_rank_vectors(searcher, query))),
+        "hybrid": lambda query: _make_records(
+            searcher, _fuse(_rank_terms(searcher, query), _rank_vectors(searcher, query))
+        ),
     }
 
 
@@ -50,7 +54,7 @@ def _fuse(*rankings: list[int]) -> list[tuple[int, float]]:
     return sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:RESULTS]
 
 
-def _rows(searcher: Searcher, ranked: list[tuple[int, float]]) -> list[RankedPassageRecord]:
+def _make_records(searcher: Searcher, ranked: list[tuple[int, float]]) -> list[RankedPassageRecord]:
     columns = searcher.passages.columns
     return [
         RankedPassageRecord(

@@ -1,4 +1,4 @@
-"""The feature ranker: features of a passage, and how much each one counts. Weights in rules/ranking.yaml."""
+"""The feature ranker: compute features of each candidate row, and sum these with weights (rules/ranking.yaml)."""
 
 from __future__ import annotations
 
@@ -27,95 +27,95 @@ def compute_features(
     signals: Signals,
     route: Route,
     *,
-    wanted: Mapping[str, float],
-    terms: Sequence[str],
+    term_idf: Mapping[str, float],
+    question_terms: Sequence[str],
     facts: PassageFacts,
 ) -> dict[str, Floats]:
     """Compute every ranking feature of every row.
 
     Args:
-        signals: Signals of the index about the rows, and their cells.
+        signals: Search signals of the rows, and their cells.
         route: Route of the question.
-        wanted: Inverse document frequency of each term of the question.
-        terms: The same terms in the question's order.
+        term_idf: Inverse document frequency of each term of the question.
+        question_terms: Terms of the question in order, with repeats.
         facts: Columns of passages.
 
     Returns:
-        Features by name, each of shape (rows,) and within -1..1.
+        Features by name, each of shape (rows,) with values from -1 to 1.
     """
-    pairs = {f"{one} {other}" for one, other in pairwise(terms) if one != other}
-    numbers = {term: float(term[0].isdigit()) for term in wanted}
+    phrases = {f"{first} {second}" for first, second in pairwise(question_terms) if first != second}
+    number_weights = {number_term: float(number_term[0].isdigit()) for number_term in term_idf}
     return {
         "lexical": signals.lexical,
         "vector": signals.vector,
         "fused": signals.fused,
-        "coverage": _score_contained(wanted, signals.contained_printed),
-        "heading": _score_each(signals.headings, lambda own: score_overlap(wanted, _heading_terms(own))),
-        "phrase": _score_phrases(pairs, signals.terms),
-        "number": _score_contained(numbers, signals.contained),
-        "section_vector": signals.by_section,
-        "token_match": signals.by_token * float(not route.keys),
+        "coverage": _score_contained(term_idf, signals.contained_or_synonym),
+        "heading": _score_each(signals.headings, lambda cell: score_overlap(term_idf, _heading_terms(cell))),
+        "phrase": _score_phrases(phrases, signals.terms),
+        "number": _score_contained(number_weights, signals.contained),
+        "section_vector": signals.section_similarity,
+        "token_match": signals.token_similarity * float(not route.keys),
         "special_case": _score_special_cases(signals, route, facts=facts),
         "example": facts.is_example[signals.rows],
         "section": _share_of_group(signals.fused, facts.anchor_number[signals.rows]),
         "document": _share_of_group(signals.fused, signals.document_number),
-        **{name: values[signals.document_number] for name, values in signals.by_document.items()},
+        **{name: values[signals.document_number] for name, values in signals.document_features.items()},
         **_score_route(signals, route, facts=facts),
-        "tagged": _score_each(signals.labels, lambda own: score_overlap(wanted, own)),
+        "tagged": _score_each(signals.labels, lambda cell: score_overlap(term_idf, cell)),
         "table": facts.is_table[signals.rows],
         "boilerplate": facts.is_boilerplate[signals.rows],
     }
 
 
 def _score_each(values: Sequence[Value], score: Callable[[Value], float]) -> Floats:
-    """Return the score of each value; many rows have the same value."""
-    found = {value: score(value) for value in dict.fromkeys(values)}
-    return np.array([found[value] for value in values])
+    """Return the score of each value, computing it once for equal values."""
+    score_by_value = {value: score(value) for value in dict.fromkeys(values)}
+    return np.array([score_by_value[value] for value in values])
 
 
 def _score_contained(weights: Mapping[str, float], contained: npt.NDArray[np.bool_]) -> Floats:
-    """Compute `score_overlap` for terms that rows are known to contain, shape (terms, rows)."""
+    """Return the weighted share of terms that each row contains; `contained` has the shape (terms, rows)."""
     scores, total = np.zeros(contained.shape[1]), sum(weights.values())
-    for weight, own in zip(weights.values(), contained, strict=True):
-        scores += weight * own
+    for weight, contains_term in zip(weights.values(), contained, strict=True):
+        scores += weight * contains_term
     return scores / total if total else scores
 
 
-def _score_phrases(pairs: set[str], terms: Sequence[str]) -> Floats:
-    """Return the share of pairs that each text contains; polars takes half the time of Python for hundreds of texts."""
-    if not pairs:
+def _score_phrases(phrases: set[str], terms: Sequence[str]) -> Floats:
+    """Return the share of two-term phrases that each row contains; polars takes half the time of Python here."""
+    if not phrases:
         return np.zeros(len(terms))
     column = pl.DataFrame({"terms": terms}, schema={"terms": pl.String})
-    contained = (pl.col("terms").str.contains(pair, literal=True) for pair in pairs)
+    contained = (pl.col("terms").str.contains(phrase, literal=True) for phrase in phrases)
     counts: Floats = column.select(pl.sum_horizontal(*contained)).to_series().to_numpy().astype(np.float64)
-    return counts / len(pairs)
+    return counts / len(phrases)
 
 
 def _share_of_group(scores: Floats, groups: Ints) -> Floats:
-    """Return the summed scores of a row's group as a share of the best group's: nearby passages confirm a topic."""
+    """Return for each row the sum over its group, divided by the highest sum: nearby passages confirm a topic."""
     if not len(groups):
         return np.zeros(0)
-    _, own = np.unique(groups, return_inverse=True)
-    sums = np.bincount(own, weights=scores)
-    shares: Floats = (sums / max(float(sums.max()), 1e-9))[own]
+    _, group_ixs = np.unique(groups, return_inverse=True)
+    sums = np.bincount(group_ixs, weights=scores)
+    shares: Floats = (sums / max(float(sums.max()), 1e-9))[group_ixs]
     return shares
 
 
 @lru_cache(maxsize=100_000)
 def _heading_terms(heading_path: str) -> frozenset[str]:
-    """Return the terms of the headings below the title, heading by heading: many paths have the same ones."""
+    """Return the terms of all headings below the title, or of the title if it is the only heading."""
     headings = heading_path.split(" > ")
     return frozenset[str]().union(*(find_distinct_terms(heading) for heading in headings[1:] or headings))
 
 
 def _score_special_cases(signals: Signals, route: Route, *, facts: PassageFacts) -> Floats:
-    """Return 1 for rows under a heading for filers that the question names neither in words nor by form or key."""
+    """Return 1 for rows under a heading for special filers that the question does not name, such as farmers, else 0."""
     if route.unknown_forms or route.keys:
         return np.zeros(len(signals.rows))
-    known = frozenset(route.filers)
-    special = _score_each(signals.headings, lambda heading: float(not find_heading_filers(heading) <= known))
-    is_of_form = score_forms(facts.forms, route)[facts.form_number[signals.rows]] > 0
-    return special * ~is_of_form
+    named_filers = frozenset(route.filers)
+    is_special = _score_each(signals.headings, lambda heading: float(not find_heading_filers(heading) <= named_filers))
+    is_requested_form = score_forms(facts.forms, route)[facts.form_number[signals.rows]] > 0
+    return is_special * ~is_requested_form
 
 
 def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict[str, Floats]:
@@ -123,43 +123,46 @@ def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict
     short = load_ranking().short_words
     rows, keys, texts = signals.rows, signals.keys, signals.texts
     form = score_forms(facts.forms, route)[facts.form_number[rows]]
-    key = _score_each(list(zip(keys, texts, strict=True)), lambda own: _score_key(*own, route))
-    sides, is_table = facts.side_number[rows], facts.is_table[rows]
-    has_both = facts.has_both_sides[facts.form_number[rows]]  # a form with one reader is for the taxpayer
+    key = _score_each(list(zip(keys, texts, strict=True)), lambda key_and_text: _score_key(*key_and_text, route))
+    perspective, is_table = facts.perspective_number[rows], facts.is_table[rows]
+    has_both = facts.has_filer_and_recipient[facts.form_number[rows]]  # a form with one audience is for the taxpayer
     same_audience, opposite_audience = (
-        np.array([route.certainty * (name == wanted) for name in facts.sides])[sides] * has_both
-        for wanted in (route.perspective, _OTHER_SIDE.get(route.perspective))
+        np.array([route.certainty * (name == audience) for name in facts.perspectives])[perspective] * has_both
+        for audience in (route.perspective, _OPPOSITE_AUDIENCE.get(route.perspective))
     )
-    is_general = np.array([name in ("publication", "other") for name in facts.sides])[sides]
+    is_general = np.array([name in ("publication", "other") for name in facts.perspectives])[perspective]
     return {
         "form": form,
         "key": key,
-        "other_key": _score_each(keys, lambda own: float(_is_other_key(own, route))),
+        "other_key": _score_each(keys, lambda anchor_key: float(_is_other_key(anchor_key, route))),
         "key_opening": key * facts.opens_anchor[rows],
         "key_of_form": key * np.maximum(form, 0.0),
         "same_audience": same_audience,
         "opposite_audience": opposite_audience,
         "general": is_general * (route.certainty * (route.perspective == "filer")),
-        "face": np.array([name == "face" for name in facts.sides])[sides] * (1.0 - is_table),
+        "face": np.array([name == "face" for name in facts.perspectives])[perspective] * (1.0 - is_table),
         "short": (np.asarray(facts.word_counts)[rows] <= short).astype(np.float64),
         "amount_table": is_table * float(route.wants_amount),
     }
 
 
-_OTHER_SIDE = {"filer": "recipient", "recipient": "filer"}
+_OPPOSITE_AUDIENCE = {"filer": "recipient", "recipient": "filer"}
 
 
-def _score_key(own: str | None, text: str, route: Route) -> float:
-    """Return 1 for the requested box, line or code; half for the rest of the box whose code is requested."""
+def _score_key(anchor_key: str | None, text: str, route: Route) -> float:
+    """Return 1 for a requested box, line or code; 0.5 for the other text of a box if one of its codes is requested."""
     codes = route.codes
-    if codes and (covers_key(own, codes) or not {f"code_{code}" for code in find_listed_codes(text)}.isdisjoint(codes)):
+    if codes and (
+        covers_key(anchor_key, codes) or not {f"code_{code}" for code in find_listed_codes(text)}.isdisjoint(codes)
+    ):
         return 1.0
-    return float(covers_key(own, route.keys)) * (0.5 if codes else 1.0)
+    return float(covers_key(anchor_key, route.keys)) * (0.5 if codes else 1.0)
 
 
-def _is_other_key(own: str | None, route: Route) -> bool:
+def _is_other_key(anchor_key: str | None, route: Route) -> bool:
+    """Return whether a key is that of a box, and not of a box that the question names."""
     boxes = [key for key in route.keys if key.startswith("box_")]
-    return bool(boxes) and (own or "").startswith("box") and not covers_key(own, boxes)
+    return bool(boxes) and (anchor_key or "").startswith("box") and not covers_key(anchor_key, boxes)
 
 
 def combine_features(features: Mapping[str, Floats]) -> Floats:
@@ -176,16 +179,16 @@ def combine_features(features: Mapping[str, Floats]) -> Floats:
     return total
 
 
-def score_overlap(wanted: Mapping[str, float], terms: frozenset[str]) -> float:
-    """Return the share of the question's terms, weighted by rarity, that a passage contains.
+def score_overlap(weights: Mapping[str, float], terms: frozenset[str]) -> float:
+    """Return the weighted share of some terms that a text contains.
 
     Args:
-        wanted: Inverse document frequency of each term of the question.
-        terms: Terms of the passage.
+        weights: Weight of each term, such as its inverse document frequency.
+        terms: Terms of the text.
 
     Returns:
-        Share from 0 to 1; 0 where no term is known.
+        Share from 0 to 1; 0 where all weights are 0.
     """
-    if terms.isdisjoint(wanted) or not (total := sum(wanted.values())):
+    if terms.isdisjoint(weights) or not (total := sum(weights.values())):
         return 0.0
-    return sum(weight for term, weight in wanted.items() if term in terms) / total
+    return sum(weight for term, weight in weights.items() if term in terms) / total

@@ -1,4 +1,4 @@
-"""From a question to ranked, cited passages: router, two retrievers, fusion, feature ranker, windows."""
+"""Search: parse a question, retrieve and fuse candidates, rank them by features, and assemble passages."""
 
 from __future__ import annotations
 
@@ -34,10 +34,18 @@ from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 
 @dataclass(frozen=True)
 class Searcher:
-    """An opened search: the index, the encoder and a language model if there is one.
+    """An opened search over one index.
 
-    Without a proposer no language model is called, and rules replace it. Without tables no cell is promoted, and table
-    rows are ranked by their words alone.
+    Attributes with None are optional: without a proposer no language model is called; without tables no cell is
+    promoted to the top of a ranking; without flows, lines and boxes answers quote passages only.
+
+    Attributes:
+        index: Passages with their postings and vectors.
+        encoder: Encoder that made the vectors.
+        parts: Components of the search that are on.
+        proposer: Language model.
+        open_tables: Opens the catalog of tables.
+        reranker: Model that scores the best candidates again.
     """
 
     index: PassageIndex
@@ -47,15 +55,15 @@ class Searcher:
     open_tables: Callable[[], TableCatalogue] | None = None
     reranker: Reranker | None = None
     open_changes: Callable[[], pl.DataFrame] | None = None
-    """Changes between editions, where the home has them."""
+    """Reads the changes between editions."""
     open_flows: Callable[[], pl.DataFrame] | None = None
-    """Statements that an amount goes from one line to another, where the home has them."""
+    """Reads the flows: statements that an amount goes from one line to another."""
     open_lines: Callable[[], pl.DataFrame] | None = None
-    """Lines of forms with the words printed for them, where the home has them."""
+    """Reads the lines of forms with their printed labels."""
     open_boxes: Callable[[], pl.DataFrame] | None = None
-    """Boxes of forms with their labels, where the home has them."""
+    """Reads the boxes of forms with their printed labels."""
     read_sections: Callable[[Collection[str]], pl.DataFrame] | None = None
-    """Paragraphs with the places of their lines by element ids."""
+    """Reads the rows of `sections` with some element ids, for the rectangles of printed lines."""
     find_address: Callable[[str | None], str | None] | None = None
     """Returns the official address of a section by its anchor id, if one is known."""
     flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
@@ -76,13 +84,13 @@ class Searcher:
 
         Args:
             query: Words of the user.
-            k: Largest number of passages.
-            form: Search documents of this form only.
-            year: Search documents of this year only.
+            k: Maximum number of passages.
+            form: Form of the documents to search; None for all.
+            year: Year of the documents to search; None for all.
             level: Size of a passage; `auto` follows the intent: documents, sections, or passages with their
                 surroundings.
-            document: Search this document only.
-            tag: Search rows with this tag or entity only.
+            document: Id of the only document to search; None for all.
+            tag: Tag or entity of the rows to search; None for all.
 
         Returns:
             Passages, best first.
@@ -99,14 +107,14 @@ class Searcher:
         document: str | None = None,
         tag: str | None = None,
     ) -> Ranking:
-        """Rank candidate rows without assembling passages; arguments as in `search`.
+        """Rank candidate rows for a question, without assembling passages.
 
         Args:
             query: Words of the user.
-            form: Search documents of this form only.
-            year: Search documents of this year only.
-            document: Search this document only.
-            tag: Search rows with this tag or entity only.
+            form: Form of the documents to search; None for all.
+            year: Year of the documents to search; None for all.
+            document: Id of the only document to search; None for all.
+            tag: Tag or entity of the rows to search; None for all.
 
         Returns:
             Candidates, best first, with their features.
@@ -126,19 +134,23 @@ class Searcher:
             parsed, encoder=self.encoder, parts=parts, proposer=self.proposer, has_tokens=context.has_tokens
         )
         scale = self.encoder.scale
-        allowed = build_filter(
-            context.documents, document=document, year=year, forms=parsed.matches_form if form else None, tag=tag
+        caller_filter = build_filter(
+            context.documents,
+            document=document,
+            year=year,
+            forms=parsed.matches_form if form else None,
+            tag=tag,
         )
         first_stage = score_first_stage(
             parsed,
             encoded,
-            allowed=allowed,
+            caller_filter=caller_filter,
             index_context=context,
             scale=scale,
-            parts=parts,
+            components=parts,
         )
         signals = None
-        if first_stage.fused:
+        if first_stage.fused_scores:
             signals = gather_signals(parsed, encoded, first_stage, index_context=context, scale=scale)
         ranking = self._rank_by_features(parsed, encoded, first_stage, signals)
         ranking = self._apply_reranker(parsed.text, replace(ranking, question=query, corrections=corrections))
@@ -151,7 +163,7 @@ class Searcher:
         return ranking
 
     def _correct(self, query: str) -> tuple[str, dict[str, str]]:
-        """Clean a question, and correct its typing errors; the corrections are by misspelled word."""
+        """Return the question without typing errors, and its corrected words by misspelled word."""
         query = tidy_query(query)
         if not self.parts.typos:
             return query, {}
@@ -162,43 +174,43 @@ class Searcher:
 
         Args:
             ranking: Ranked candidates.
-            k: Largest number of passages.
-            level: Size of a passage.
+            k: Maximum number of passages.
+            level: Size of a passage, as in `search`.
 
         Returns:
             Passages, best first.
         """
-        name = self.reranker.name if self.reranker is not None else None
+        reranker_name = self.reranker.name if self.reranker is not None else None
         assembly = Assembly(
             self.index_context,
             ranking,
             has_parents=self.parts.parents,
-            reranker=name,
+            reranker=reranker_name,
             find_address=self.find_address,
         )
-        if level in UNIT_LEVELS and (opened := self.index_context.levels[level]) is not None:
-            return self._flag(assembly.assemble_units(opened, k=k))
+        if level in UNIT_LEVELS and (unit_index := self.index_context.levels[level]) is not None:
+            return self._flag(assembly.assemble_units(unit_index, k=k))
         return self._flag(assembly.assemble_passages(k=k, level=level))
 
     def show_rows(self, ranking: Ranking, rows: Sequence[int]) -> list[Result]:
-        """Join the given rows into passages, even rows that the ranking lacks.
+        """Assemble the passages of given rows, even of rows that the ranking lacks.
 
         Args:
             ranking: Ranking of the question.
             rows: 0-based rows of the index, each once.
 
         Returns:
-            One passage for each row, in their order.
+            One passage for each row, in the order of `rows`.
         """
         candidates = tuple(
             Candidate(row=row, score=float(len(rows) - ix), lexical_rank=None, vector_rank=None, cosine=0.0)
             for ix, row in enumerate(rows)
         )
-        shown = replace(ranking, candidates=candidates, cell="")
-        return self.assemble(shown, k=len(rows), level="paragraph")
+        row_ranking = replace(ranking, candidates=candidates, cell="")
+        return self.assemble(row_ranking, k=len(rows), level="paragraph")
 
     def _flag(self, results: list[Result]) -> list[Result]:
-        """Add the quality flags of its document to each passage."""
+        """Add to each passage the quality flags of its document."""
         return [
             row.model_copy(update={"quality": list(flags)}) if (flags := self.flags.get(row.document)) else row
             for row in results
@@ -213,7 +225,7 @@ class Searcher:
         return bool(find_route(form, catalog=self.catalog).forms)
 
     def with_parts(self, parts: SearchComponents) -> Searcher:
-        """Return a search with other components switched on, sharing the context of the index.
+        """Return a search over the same index with other components on.
 
         Args:
             parts: Components that are on.
@@ -256,7 +268,7 @@ class Searcher:
         return self.index_context.index.find_node(node_id)
 
     def read_passage(self, row: int) -> str:
-        """Return a row's text as it was embedded: context, then its own words.
+        """Return the text that was embedded for a row: its context, then its own words.
 
         Args:
             row: 0-based row of the index.
@@ -264,7 +276,7 @@ class Searcher:
         return self.index_context.read_passage(row)
 
     def _apply_reranker(self, query: str, ranking: Ranking) -> Ranking:
-        """Rerank the best candidates; the others stay below them."""
+        """Rerank the best candidates with the reranker; all others stay below these."""
         if self.reranker is None or not self.parts.reranker or not ranking.candidates:
             return ranking
         depth = self.reranker.depth
@@ -272,11 +284,11 @@ class Searcher:
         penalties = self.reranker.score_penalties(
             query, [self.read_passage(candidate.row) for candidate in ranking.candidates[:depth]]
         )
-        floor = float(penalties.min())
+        lowest_penalty = float(penalties.min())
         reranked = [
             replace(candidate, score=candidate.score + float(penalties[ix]), rerank_penalty=float(penalties[ix]))
             if ix < depth
-            else replace(candidate, score=candidate.score + floor)
+            else replace(candidate, score=candidate.score + lowest_penalty)
             for ix, candidate in enumerate(ranking.candidates)
         ]
         order = sorted(range(len(reranked)), key=lambda ix: (-reranked[ix].score, ix))
@@ -286,20 +298,24 @@ class Searcher:
     def _rank_by_features(
         self, parsed: ParsedQuery, encoded: EncodedQuery, first_stage: FirstStage, signals: Signals | None
     ) -> Ranking:
-        """Rank the retrievers' candidates by features; without signals there are none."""
+        """Rank the candidates by their features; an empty ranking without signals."""
         if signals is None:
             return Ranking(parsed.route, (), first_stage.idf, {}, encoded.query_vector)
         features: dict[str, Floats] = {}
         rows, scores = signals.rows, signals.fused
         if self.parts.rerank:
             features = rerank.compute_features(
-                signals, parsed.route, wanted=first_stage.idf, terms=encoded.terms, facts=self.index_context.passages
+                signals,
+                parsed.route,
+                term_idf=first_stage.idf,
+                question_terms=encoded.terms,
+                facts=self.index_context.passages,
             )
             scores = rerank.combine_features(features)
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
         features = {name: values[order] for name, values in features.items()}
-        ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.orders]
+        ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.best_rows]
         cosines = first_stage.scores.score_meaning(rows).tolist()
         candidates = tuple(
             Candidate(

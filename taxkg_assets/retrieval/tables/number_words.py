@@ -1,4 +1,4 @@
-"""Numbers in words: "half a million", "two hundred thirty-five thousand", "15 grand"."""
+"""Read numbers that a user writes in words: "half a million", "two hundred thirty-five thousand", "15 grand"."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def spell_ordinals(text: str) -> str:
         text: Words of a user.
 
     Returns:
-        Text: "2nd quarter" and "Q2" become "second quarter", "the first three months" "the first quarter".
+        Text in which "2nd quarter" and "Q2" are "second quarter", and "the first three months" is "the first quarter".
     """
     names = {str(value): name for name, value in load_table_lookup().ordinals.items()}
     text = _QUARTER.sub(r"\1th quarter", text)
@@ -33,13 +33,13 @@ def spell_ordinals(text: str) -> str:
 
 
 def write_digits(text: str) -> str:
-    """Write numbers in words as digits, padded with spaces to the length of the words.
+    """Replace numbers in words by digits, padded with spaces so that the text keeps its length.
 
     Args:
         text: Words of a user.
 
     Returns:
-        Text of the same length: "half a million" becomes "        500000", "third year" "    3 year".
+        Text of the same length: "half a million" becomes "        500000", and "third year" becomes "    3 year".
     """
     ordinals = load_table_lookup().ordinals
     text = _ordinal().sub(lambda match: f"{ordinals[match[0].lower()]}".rjust(len(match[0])), text)
@@ -62,30 +62,30 @@ def _number_phrase() -> re.Pattern[str]:
     words, scales = "|".join(rules.number_words), "|".join(rules.number_scales)
     tens = "|".join(word for word, value in rules.number_words.items() if 20 <= value < 100)
     ones = "|".join(word for word, value in rules.number_words.items() if 0 < value < 10)
-    small = rf"(?:(?:{tens})[\s-](?:{ones})|{words})"
-    mixed = rf"(?:{small}|{_DIGITS})(?:\s+and\s+a\s+half)?"
-    first = rf"(?:half(?: of)? an?|(?<!of )(?<!\w)an?(?!\s+grand)|{mixed})"
-    scaled = rf"{first}(?:[\s-](?:{scales})\b(?:\s(?:and\s)?{small})?)+"
-    # A plain word before "of", or before "or" and another one, counts nothing: "one of the boxes", "one or two".
-    plain = rf"{small}(?:\s+and\s+a\s+half)?(?!\s+of\b)(?!\s+or\s+{small})"
+    below_hundred = rf"(?:(?:{tens})[\s-](?:{ones})|{words})"
+    multiplier = rf"(?:{below_hundred}|{_DIGITS})(?:\s+and\s+a\s+half)?"
+    first_part = rf"(?:half(?: of)? an?|(?<!of )(?<!\w)an?(?!\s+grand)|{multiplier})"
+    scaled = rf"{first_part}(?:[\s-](?:{scales})\b(?:\s(?:and\s)?{below_hundred})?)+"
+    # A number without a scale is no amount before "of" or before "or": "one of the boxes", "one or two".
+    unscaled = rf"{below_hundred}(?:\s+and\s+a\s+half)?(?!\s+of\b)(?!\s+or\s+{below_hundred})"
     return re.compile(
-        rf"(?i)(?<![\w.,$])(?P<sign>\$?)(?P<number>{scaled}|{plain})\b(?!\s(?:total|child|daughter|son)s?\b)"
+        rf"(?i)(?<![\w.,$])(?P<sign>\$?)(?P<number>{scaled}|{unscaled})\b(?!\s(?:total|child|daughter|son)s?\b)"
     )
 
 
 def _read_phrase(phrase: str) -> float:
-    """Add up a number in words by its scales, as English says it."""
+    """Return the value of a number in words: "two hundred thousand five" is 2 times 100 times 1,000, plus 5."""
     rules = load_table_lookup()
-    total = current = 0.0
+    higher_value = group_value = 0.0
     for word in _SEPARATOR.split(phrase.lower().replace(",", "")):
         if word == "half":
-            current += 0.5
+            group_value += 0.5
         elif word in rules.number_words:
-            current += rules.number_words[word]
+            group_value += rules.number_words[word]
         elif word in rules.number_scales:
-            current = (current or 1.0) * rules.number_scales[word]
+            group_value = (group_value or 1.0) * rules.number_scales[word]
             if rules.number_scales[word] > 100:
-                total, current = total + current, 0.0
+                higher_value, group_value = higher_value + group_value, 0.0
         elif word not in ("a", "an", "and", "of"):
-            current += float(word)
-    return total + current
+            group_value += float(word)
+    return higher_value + group_value

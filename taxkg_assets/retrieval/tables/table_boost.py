@@ -1,4 +1,4 @@
-"""Promotion of the unit that prints the requested table cell over what was ranked by words and meaning."""
+"""Move the passage with the requested table cell to the top of a ranking by words and meaning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_aptness import rate_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_shares, score_tables
+from taxkg_assets.retrieval.tables.table_lookup import (
+    CellMatch,
+    find_cells,
+    find_row_of_cell,
+    score_shares,
+    score_tables,
+)
 from taxkg_assets.retrieval.tables.table_question import asks_for_date, is_date
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
@@ -20,8 +26,6 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexContext) -> bool:
     """Return whether a question may ask for a table value, and a table is among its top candidates.
 
-    False for yes-or-no questions, and for questions that name a box and do not ask for an amount.
-
     Args:
         query: The user's question.
         ranking: Ranking of the question.
@@ -29,19 +33,21 @@ def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexCon
     """
     if not may_request_cell(query, ranking.route):
         return False
-    leaders = ranking.candidates[: load_ranking().cells.candidates]
-    return any(index_context.passages.is_table[candidate.row] for candidate in leaders)
+    top_candidates = ranking.candidates[: load_ranking().cells.candidates]
+    return any(index_context.passages.is_table[candidate.row] for candidate in top_candidates)
 
 
 def may_request_cell(query: str, route: Route) -> bool:
-    """Return whether a question may ask for a table value, not for an explanation or a yes or no.
+    """Return whether a question may ask for a table value.
+
+    False for yes-or-no questions, and for questions that name a box or line and do not ask for an amount.
 
     Args:
         query: Words of the user.
         route: Route of the question.
     """
-    is_closed = any(rule.pattern.search(query) for rule in load_ranking().yes_or_no)
-    return route.wants_amount or not (route.keys or is_closed)
+    is_yes_or_no = any(rule.pattern.search(query) for rule in load_ranking().yes_or_no)
+    return route.wants_amount or not (route.keys or is_yes_or_no)
 
 
 def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, index_context: IndexContext) -> Ranking:
@@ -54,7 +60,7 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
         index_context: Context of the index.
 
     Returns:
-        New ranking with the cell in words as `cell`; the same ranking where no cell is certain.
+        New ranking with the cell in words as `cell`; the given ranking where no cell is certain.
     """
     matches = find_cells(
         query,
@@ -75,45 +81,47 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     match = rate_cell(match, query, tables=tables, share=shares.get(match.table_id, 0.0))
     if match.aptness < load_table_lookup().aptness.leading:
         return ranking
-    row = find_unit(match, facts=index_context.passages)
-    return ranking if row is None else _lead_with(ranking, row, match, facts=index_context.passages)
+    row = find_row_of_cell(match, facts=index_context.passages)
+    return ranking if row is None else _promote_row(ranking, row, match, facts=index_context.passages)
 
 
 def take_newest_edition(
     matches: Sequence[CellMatch], *, tables: TableCatalogue, shares: Mapping[str, float]
 ) -> CellMatch:
-    """Of the cells whose headers equal those of the best match, return the one from the newest document.
+    """Return the cell of the newest document among the cells with the same headers as the best match.
 
     Args:
         matches: Cells, best first.
         tables: Tables of the corpus.
-        shares: Score of each table among the candidates; other tables are considered only if none of these has the
-            cell.
+        shares: Score of each table that is among the candidates. A cell of another table is returned only if no such
+            table has one.
     """
-    first = matches[0]
-    alike = [match for match in matches if (match.row_path, match.col_path) == (first.row_path, first.col_path)]
-    found = [own for own in alike if own.table_id in shares] or [first]
-    return max(found, key=lambda own: max(tables.by_id[own.table_id].context.years, default=0))
+    best = matches[0]
+    same_headers = [match for match in matches if (match.row_path, match.col_path) == (best.row_path, best.col_path)]
+    among_candidates = [match for match in same_headers if match.table_id in shares] or [best]
+    return max(among_candidates, key=lambda match: max(tables.by_id[match.table_id].context.years, default=0))
 
 
-def _lead_with(ranking: Ranking, row: int, match: CellMatch, *, facts: PassageFacts) -> Ranking:
-    """Put the unit that prints a cell first; of a long table another unit may be the one that was found.
+def _promote_row(ranking: Ranking, row: int, match: CellMatch, *, facts: PassageFacts) -> Ranking:
+    """Put the index row that prints a cell first.
+
+    Where the row is no candidate itself, it takes the values of the first candidate row of its table.
 
     Returns:
-        New ranking; the same one where no unit of the table is a candidate.
+        New ranking; the given one where no row of the table is a candidate.
     """
     candidates, limits = ranking.candidates, load_ranking().cells
-    places = [place for place, candidate in enumerate(candidates) if candidate.row == row]
-    nearest = places or [
-        place for place, candidate in enumerate(candidates) if facts.tables.get(candidate.row) == match.table_id
+    ranks = [rank for rank, candidate in enumerate(candidates) if candidate.row == row]
+    table_ranks = ranks or [
+        rank for rank, candidate in enumerate(candidates) if facts.tables.get(candidate.row) == match.table_id
     ]
-    if not nearest:
+    if not table_ranks:
         return ranking
-    order = [nearest[0], *(place for place in range(len(candidates)) if place not in places)]
-    own = replace(candidates[nearest[0]], row=row, score=candidates[0].score)
+    order = [table_ranks[0], *(rank for rank in range(len(candidates)) if rank not in ranks)]
+    promoted = replace(candidates[table_ranks[0]], row=row, score=candidates[0].score)
     return replace(
         ranking,
-        candidates=(own, *(candidates[place] for place in order[1:])),
+        candidates=(promoted, *(candidates[rank] for rank in order[1:])),
         features={name: values[order] for name, values in ranking.features.items()},
-        cell=match.words if match.leads and len(match.value.split()) <= limits.most_words else "",
+        cell=match.words if match.may_open_answer and len(match.value.split()) <= limits.most_words else "",
     )

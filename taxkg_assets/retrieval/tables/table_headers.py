@@ -25,32 +25,41 @@ from taxkg_assets.rules.models.tables import load_tables
 
 SEPARATOR = " > "
 HEADER_END = " :*"
-"""What headers end in that is no word of theirs."""
+"""Characters at the end of a header that are not part of its words."""
 _TO_FILL_IN = re.compile(r"[\s$%.]*")
-"""A cell that is printed for an amount to be entered."""
-_MOST_NAMELESS = 6
-"""Words of a cell without a column header, above which it is a text."""
+"""Text of a cell that is left blank for an amount."""
+_MAX_VALUE_WORDS = 6
+"""A longer cell without a column header is running text, not a value."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """A parsed row or column header: its words, attribute values, numbers with their nouns, and months."""
+    """A parsed row or column header.
+
+    Attributes:
+        words: Stems of all its words.
+        facets: Attribute values that it names, e.g. {`filing_status`: {`single`}}.
+        ranges: Ranges and single numbers, each with the words that say what the numbers count.
+        innermost_words: Words of its innermost part: "Joint" in "Filing status > Joint".
+        forms: Form numbers that it names.
+        months: Months that it covers.
+    """
 
     words: frozenset[str]
     facets: Mapping[str, frozenset[str]]
     ranges: tuple[tuple[Range, frozenset[str]], ...]
-    own: frozenset[str] = frozenset()
+    innermost_words: frozenset[str] = frozenset()
     forms: frozenset[int] = frozenset()
     months: frozenset[str] = frozenset()
 
     @cached_property
     def years(self) -> tuple[Range, ...]:
         """Return the ranges of calendar years."""
-        return tuple(found for found, _ in self.ranges if found.names_year)
+        return tuple(header_range for header_range, _ in self.ranges if header_range.names_year)
 
 
 def innermost_header(path: str) -> str:
-    """Return the innermost header of a path that is more than a column's letter.
+    """Return the innermost header of a path, ignoring single letters that only name a column.
 
     Args:
         path: Headers separated by " > ".
@@ -59,17 +68,17 @@ def innermost_header(path: str) -> str:
     return re.sub(r"[\s—–…:.]+$", "", pieces[-1]) if pieces else ""
 
 
-def continues_rule(leaf: str) -> bool:
-    """Return whether a column header continues the rule of the column before, such as "of the amount over".
+def continues_rule(header: str) -> bool:
+    """Return whether a column header continues the text of the column before, such as "of the amount over".
 
     Args:
-        leaf: Last header of a column.
+        header: Innermost header of a column.
     """
-    return any(rule.pattern.search(leaf) for rule in load_table_lookup().continuations)
+    return any(rule.pattern.search(header) for rule in load_table_lookup().continuations)
 
 
 def is_value(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
-    """Return whether a cell can answer a question rather than label its row.
+    """Return whether a cell can answer a question, and does not label its row.
 
     Args:
         cell: Cell of a table.
@@ -77,28 +86,30 @@ def is_value(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
     """
     if _TO_FILL_IN.fullmatch(cell["text"]):
         return False
-    is_name = any(other is not cell and cell["text"] in other["row_path"].split(SEPARATOR) for other in row)
+    names_row = any(other is not cell and cell["text"] in other["row_path"].split(SEPARATOR) for other in row)
     if _is_condition(cell, row):
         return False
-    if not (cell["col_path"] or _prints_figure(cell["text"])):  # the text of a worksheet's line
-        is_line = re.fullmatch(r"(?:.* > )?\d{0,2}[a-z]?\.?", cell["row_path"])
-        return not (is_name or is_line) and len(cell["text"].split()) <= _MOST_NAMELESS
-    if not is_name:
+    if not (cell["col_path"] or _prints_figure(cell["text"])):  # may be the text of a line of a worksheet
+        is_line_number = re.fullmatch(r"(?:.* > )?\d{0,2}[a-z]?\.?", cell["row_path"])
+        return not (names_row or is_line_number) and len(cell["text"].split()) <= _MAX_VALUE_WORDS
+    if not names_row:
         return bool(cell["row_path"] or len(row) > 1)
     return bool(cell["row_path"]) and len(cell["text"].split()) >= 4
 
 
 def _is_condition(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
-    """Return whether a cell is a further condition for other cells to its right: IF one thing, AND another."""
+    """Return whether a cell states a condition for cells to its right, as a column "AND you are" after "IF you are"."""
 
-    def adds(other: CellRecord) -> bool:
+    def is_in_condition_column(other: CellRecord) -> bool:
         return any(rule.pattern.search(innermost_header(other["col_path"])) for rule in load_table_lookup().conditions)
 
-    return adds(cell) and any(other["col_ix"] > cell["col_ix"] and not adds(other) for other in row)
+    return is_in_condition_column(cell) and any(
+        other["col_ix"] > cell["col_ix"] and not is_in_condition_column(other) for other in row
+    )
 
 
 def _prints_figure(text: str) -> bool:
-    """Return whether a cell is an amount, a share, a number or a date."""
+    """Return whether the text of a cell is an amount, a percentage, a number or a date."""
     return load_answers().values.matches(text) and len(re.findall(r"[A-Za-z]{3,}", text)) <= 1
 
 
@@ -112,18 +123,23 @@ def read_column_header(path: str) -> Header:
         The header.
     """
     pieces = path.split(SEPARATOR)
-    ranges = [(found, find_words(" ".join(pieces))) for piece in pieces for found in find_ranges(piece)]
-    months, own = find_covered_months(path), find_words(pieces[-1])
+    ranges = [(number_range, find_words(" ".join(pieces))) for piece in pieces for number_range in find_ranges(piece)]
+    months, innermost_words = find_covered_months(path), find_words(pieces[-1])
     return Header(
-        find_words(path) | months, find_facets(path), tuple(ranges), own, find_form_numbers(path), months=months
+        find_words(path) | months,
+        find_facets(path),
+        tuple(ranges),
+        innermost_words,
+        find_form_numbers(path),
+        months=months,
     )
 
 
 def read_row_header(cell: CellRecord, row: Sequence[CellRecord]) -> Header:
-    """Parse a row's header together with the headers of its label columns.
+    """Parse a row's header together with the headers of the columns that label rows.
 
-    "4" under "Family Size" counts a family. A row labeled by a figure or a code is identified by the words that say
-    when it applies: "5%" by "6 to 15 days late".
+    The label "4" below the header "Family Size" counts a family. A row whose only label is an amount or a code is
+    identified by the words of the cell that explains it: "5%" by "6 to 15 days late".
 
     Args:
         cell: Cell of a table.
@@ -133,62 +149,66 @@ def read_row_header(cell: CellRecord, row: Sequence[CellRecord]) -> Header:
         The header.
     """
     if _names_by_figure(cell) or _explains_code(cell):
-        own = find_words(cell["text"])
-        said = tuple((found, own) for found in find_ranges(cell["text"]))
-        return Header(own | find_words(cell["row_path"]), find_facets(cell["text"]), said, own)
+        cell_words = find_words(cell["text"])
+        cell_ranges = tuple((number_range, cell_words) for number_range in find_ranges(cell["text"]))
+        return Header(cell_words | find_words(cell["row_path"]), find_facets(cell["text"]), cell_ranges, cell_words)
     pieces = cell["row_path"].split(SEPARATOR)
-    names = [_naming_cell(piece, cell, row) for piece in pieces]
-    axes = [name["col_path"] if name else "" for name in names]
+    naming_cells = [_naming_cell(piece, cell, row) for piece in pieces]
+    label_headers = [name["col_path"] if name else "" for name in naming_cells]
     ranges: list[tuple[Range, frozenset[str]]] = []
-    taken: set[int] = set()
-    for i, piece in enumerate(pieces):
-        bracket = _bracket(pieces, axes, i, row)
+    bracket_ixs: set[int] = set()
+    for ix, piece in enumerate(pieces):
+        bracket = _bracket(pieces, label_headers, ix, row)
         if bracket is not None:
-            taken |= {i, i + 1}
-            nouns = find_words(SEPARATOR.join(axes[i : i + 2]))
+            bracket_ixs |= {ix, ix + 1}
+            nouns = find_words(SEPARATOR.join(label_headers[ix : ix + 2]))
             ranges.append((bracket, nouns))
-        elif i not in taken:
-            text = piece if i == 0 or any(find_ranges(pieces[i - 1])) else f"{pieces[i - 1]} {piece}"
-            nouns = find_words(f"{axes[i]} {piece}")
-            is_share = "%" in axes[i] and "%" not in piece
-            ranges += [(found, nouns | ({"rate"} if is_share else frozenset())) for found in find_ranges(text)]
+        elif ix not in bracket_ixs:
+            text = piece if ix == 0 or any(find_ranges(pieces[ix - 1])) else f"{pieces[ix - 1]} {piece}"
+            nouns = find_words(f"{label_headers[ix]} {piece}")
+            is_percent = "%" in label_headers[ix] and "%" not in piece
+            ranges += [
+                (number_range, nouns | ({"rate"} if is_percent else frozenset())) for number_range in find_ranges(text)
+            ]
     months = find_covered_months(cell["row_path"])
     words = find_words(" ".join(pieces)) | months
     facets = find_facets(cell["row_path"])
-    axis_words = find_words(" ".join(axes))
+    label_words = find_words(" ".join(label_headers))
     forms = find_form_numbers(cell["row_path"])
-    return Header(words | axis_words, facets, tuple(ranges), find_words(pieces[-1]), forms, months=months)
+    return Header(words | label_words, facets, tuple(ranges), find_words(pieces[-1]), forms, months=months)
 
 
 def _names_by_figure(cell: CellRecord) -> bool:
-    """Return whether a row is named by an amount or a share only, and a cell says in words when that applies."""
+    """Return whether a row's only label is an amount or a percentage, and the cell says in words when it applies."""
     is_figure = re.fullmatch(r"[$]?\s?[\d,.]+\s?%?", cell["row_path"]) and re.search("[$%]", cell["row_path"])
     return bool(is_figure) and len(re.findall(r"[A-Za-z]{2,}", cell["text"])) >= 3
 
 
 def _explains_code(cell: CellRecord) -> bool:
-    """Return whether a row is named by a code only, and a cell without a header says what it means."""
+    """Return whether a row's only label is a code, and the cell, without a column header, says what the code means."""
     is_code = re.fullmatch(r"(?:.* > )?(?:\d{2,6}|[A-Z]{1,2}\d{0,2})", cell["row_path"])
     return bool(is_code) and not cell["col_path"] and len(re.findall(r"[A-Za-z]{2,}", cell["text"])) >= 2
 
 
 def _naming_cell(piece: str, cell: CellRecord, row: Sequence[CellRecord]) -> CellRecord | None:
-    """Return the nearest cell to the left that prints a piece of the row's path."""
+    """Return the nearest cell to the left whose text is a piece of the row path."""
     return next((other for other in reversed(row) if other["col_ix"] < cell["col_ix"] and other["text"] == piece), None)
 
 
-def _bracket(pieces: Sequence[str], axes: Sequence[str], i: int, row: Sequence[CellRecord]) -> Range | None:
-    """Return the bracket whose lower end is a piece of the path, and whose upper end is the next."""
-    if not any(rule.pattern.search(axes[i]) for rule in load_table_lookup().lower_ends):
+def _bracket(pieces: Sequence[str], label_headers: Sequence[str], ix: int, row: Sequence[CellRecord]) -> Range | None:
+    """Return the bracket that begins at a piece of the row path: 605 to 615 below "At least" and "But less than"."""
+    if not any(rule.pattern.search(label_headers[ix]) for rule in load_table_lookup().lower_ends):
         return None
-    is_upper = i + 1 < len(pieces) and any(rule.pattern.search(axes[i + 1]) for rule in load_tables().second_stub)
-    high = pieces[i + 1] if is_upper else _upper_end(pieces[i], row)
-    low_in = re.search(r"(?i)at\s+least", axes[i]) is not None
-    return join_ends(pieces[i], high, low_in=low_in)
+    has_upper_end = ix + 1 < len(pieces) and any(
+        rule.pattern.search(label_headers[ix + 1]) for rule in load_tables().second_stub
+    )
+    high = pieces[ix + 1] if has_upper_end else _upper_end(pieces[ix], row)
+    includes_low = re.search(r"(?i)at\s+least", label_headers[ix]) is not None
+    return join_ends(pieces[ix], high, includes_low=includes_low)
 
 
 def _upper_end(low: str, row: Sequence[CellRecord]) -> str:
-    """Return the cell right of a lower end where its header is "but less than", though it names no row."""
+    """Return the cell right of a lower end if its column header means "but less than"; empty for none."""
     for left, right in pairwise(row):
         if left["text"] == low and any(
             rule.pattern.search(right["col_path"]) for rule in load_table_lookup().upper_ends

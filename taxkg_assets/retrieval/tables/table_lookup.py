@@ -1,7 +1,7 @@
-"""Table lookup: from a question to a cell by the table, row and column whose headers match it, or to nothing.
+"""Table lookup: find the cell that a question asks for by the headers of table, row and column.
 
-Nothing is counted by position: a row or column is chosen because its own header names the number, range, period, status
-or words of the question. What no header distinguishes is listed, not guessed.
+A row or column is never chosen by its position, only because its header names a number, range, period, status or word
+of the question. Cells that no header distinguishes are listed, none is guessed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 @dataclass(frozen=True, slots=True)
 class CellMatch:
-    """A table cell that a question may ask for, with the score of its headers."""
+    """A table cell that a question may ask for, with the score of its headers.
+
+    `row` has the column header and the text of each other cell of its row.
+    """
 
     score: float
     table_id: str
@@ -32,22 +35,22 @@ class CellMatch:
     cell: CellRecord
     row: tuple[tuple[str, str], ...]
     conditions: tuple[str, ...] = ()
-    """Other cells of its row that tell it from rows with the same headers."""
+    """Texts of other cells of the row that tell it from rows with the same headers."""
     assumes_status: bool = False
-    """Whether its row is for some filing statuses, and the question leaves its status open."""
+    """Whether the row is for some filing statuses, and the question names none."""
     aptness: float = 1.0
-    """Probability that the question asks for it, where it was rated."""
-    leads: bool = True
-    """Whether it may open an answer."""
-    others: tuple[str, ...] = ()
-    """Cells of its row in words, after their column headers, where nothing in the question selects a column."""
+    """Probability that the question asks for this cell; 1 before `rate_cell` estimates it."""
+    may_open_answer: bool = True
+    """Whether an answer may begin with this cell."""
+    other_cells: tuple[str, ...] = ()
+    """Other cells of the row as "header: text", if nothing in the question selects a column."""
 
     @property
     def words(self) -> str:
         """Return the cell as text: title, headers and value."""
-        row = SEPARATOR.join(part for part in (self.row_path, *self.conditions) if part)
-        named = " | ".join(part for part in (self.title, row, self.col_path) if part)
-        return f"{named.rstrip(HEADER_END)}: {self.value}"
+        row_headers = SEPARATOR.join(part for part in (self.row_path, *self.conditions) if part)
+        headers = " | ".join(part for part in (self.title, row_headers, self.col_path) if part)
+        return f"{headers.rstrip(HEADER_END)}: {self.value}"
 
 
 def find_cells(
@@ -64,26 +67,26 @@ def find_cells(
     Args:
         question: Words of the user.
         catalogue: Tables of the corpus.
-        k: Largest number of cells.
+        k: Maximum number of cells.
         forms: Forms that the question names.
-        names_place: Whether it names a state or city.
-        priors: Score of each table by another search, 0 to 1; None for none.
+        names_place: Whether the question names a state or city.
+        priors: Score of each table by another search, 0 to 1; None to use headers only.
 
     Returns:
-        Matches, best first; none where no headers fit.
+        Matches, best first; empty where no headers fit.
     """
     parsed = read_table_question(question, catalogue)
     parsed = replace(parsed, forms=frozenset(forms), names_place=names_place)
     limits = load_table_lookup().limits
     matches: list[CellMatch] = []
-    for entry in _nearest_tables(parsed, catalogue, priors or {}):
+    for entry in _find_nearest_tables(parsed, catalogue, priors or {}):
         prior = None if priors is None else priors.get(entry.row["table_id"], 0.0)
         matches += _match_table(entry, _score_cells(parsed, entry, catalogue), prior=prior)
-    newest = {entry.row["table_id"]: max(entry.context.years, default=0) for entry in catalogue.entries}
+    newest_year = {entry.row["table_id"]: max(entry.context.years, default=0) for entry in catalogue.entries}
     matches.sort(
         key=lambda match: (
             -match.score,
-            -newest[match.table_id],
+            -newest_year[match.table_id],
             match.table_id,
             match.cell["row_ix"],
             match.cell["col_ix"],
@@ -104,21 +107,23 @@ def find_table_cells(
         forms: Forms that the question names.
 
     Returns:
-        For each table its best match, followed by equally good matches in other rows.
+        For each table with a match, its best match and then the matches in other rows that are about as good.
     """
     parsed = replace(read_table_question(question, catalogue), forms=frozenset(forms))
     entries = (catalogue.by_id[table_id] for table_id in tables if table_id in catalogue.by_id)
-    table_cells = [_match_table(entry, _score_cells(parsed, entry, catalogue), prior=None) for entry in entries]
-    within = load_table_lookup().weights.alike_within
+    matches_by_table = [_match_table(entry, _score_cells(parsed, entry, catalogue), prior=None) for entry in entries]
+    max_difference = load_table_lookup().weights.alike_within
     return [
-        [match for match in matches if match.score >= matches[0].score - within] for matches in table_cells if matches
+        [match for match in matches if match.score >= matches[0].score - max_difference]
+        for matches in matches_by_table
+        if matches
     ]
 
 
 def read_table_question(question: str, catalogue: TableCatalogue) -> Question:
     """Parse a question about tables.
 
-    A bare number that is also the number of a form may name the form: "my 99999".
+    A bare number that is also a form number may name the form: "my 99999".
 
     Args:
         question: Words of the user.
@@ -127,61 +132,73 @@ def read_table_question(question: str, catalogue: TableCatalogue) -> Question:
     Returns:
         The parsed question.
     """
-    parsed = _with_sections(read_question(question), catalogue.rarity)
+    parsed = _read_code_sections(read_question(question), catalogue.rarity)
     numbers = (
-        replace(number, may_name=not (number.is_money or number.is_percent) and number.value in catalogue.form_numbers)
+        replace(
+            number, may_be_form=not (number.is_money or number.is_percent) and number.value in catalogue.form_numbers
+        )
         for number in parsed.numbers
     )
     return replace(parsed, numbers=tuple(numbers))
 
 
-def _with_sections(parsed: Question, known: Mapping[str, float]) -> Question:
-    """Read a bare number as the section of the code that some table names: users write "the 1202 exclusion"."""
-    bare = [n for n in parsed.numbers if not (n.is_money or n.is_percent) and n.value >= 100 and n.value % 1 == 0]
-    sections = {number: f"sec_{number.value:.0f}" for number in bare if f"sec_{number.value:.0f}" in known}
+def _read_code_sections(parsed: Question, rarity: Mapping[str, float]) -> Question:
+    """Read a bare number as a section of the tax code if some table names that section: "the 1202 exclusion"."""
+    whole_numbers = [
+        number
+        for number in parsed.numbers
+        if not (number.is_money or number.is_percent) and number.value >= 100 and number.value % 1 == 0
+    ]
+    sections = {number: f"sec_{number.value:.0f}" for number in whole_numbers if f"sec_{number.value:.0f}" in rarity}
     numbers = tuple(number for number in parsed.numbers if number not in sections)
     return replace(parsed, words=parsed.words | frozenset(sections.values()), numbers=numbers)
 
 
-def _nearest_tables(parsed: Question, catalogue: TableCatalogue, priors: Mapping[str, float]) -> list[TableEntry]:
-    """Return the tables whose own words, or whose context, cover most of the question."""
+def _find_nearest_tables(parsed: Question, catalogue: TableCatalogue, priors: Mapping[str, float]) -> list[TableEntry]:
+    """Return the tables whose words cover most of the question, best first."""
     limits = load_table_lookup().limits
     rarity = catalogue.rarity
-    scored = []
+    scored_tables = []
     for entry in catalogue.entries:
         score = sum(rarity[word] for word in parsed.words & entry.words)
         score += 0.5 * sum(rarity[word] for word in parsed.lay_words & entry.words)
-        scored.append((score + priors.get(entry.row["table_id"], 0.0), entry))
-    best = max((score for score, _ in scored), default=0.0)
-    near = [pair for pair in scored if pair[0] > 0 and pair[0] >= limits.near * best]
-    near.sort(key=lambda pair: (-pair[0], pair[1].row["table_id"]))
-    return [entry for _, entry in near[: limits.tables]]
+        scored_tables.append((score + priors.get(entry.row["table_id"], 0.0), entry))
+    best = max((score for score, _ in scored_tables), default=0.0)
+    nearest = [
+        scored_table for scored_table in scored_tables if scored_table[0] > 0 and scored_table[0] >= limits.near * best
+    ]
+    nearest.sort(key=lambda scored_table: (-scored_table[0], scored_table[1].row["table_id"]))
+    return [entry for _, entry in nearest[: limits.tables]]
 
 
 def _score_cells(parsed: Question, entry: TableEntry, catalogue: TableCatalogue) -> tuple[CellWeights, ...]:
     """Return the scores of all cells of a table that can be an answer."""
     return catalogue.remember(
         (entry.row["table_id"], parsed.key),
-        lambda: tuple(score_cell(parsed, entry, cell, rarity=catalogue.rarity) for cell in entry.answers),
+        lambda: tuple(score_cell(parsed, entry, cell, rarity=catalogue.rarity) for cell in entry.answer_cells),
     )
 
 
 def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prior: float | None) -> list[CellMatch]:
-    """Score the cells of one table, the best ones only; without a prior those whose own headers name something."""
-    found = [
+    """Return the three best cells of a table; without a prior only cells whose headers match a word or value."""
+    scored_matches = [
         (scored_cell.score(prior), cell, scored_cell.assumes_status)
-        for scored_cell, cell in zip(scored_cells, entry.answers, strict=True)
-        if scored_cell.is_named or prior is not None
+        for scored_cell, cell in zip(scored_cells, entry.answer_cells, strict=True)
+        if scored_cell.has_header_match or prior is not None
     ]
-    if not found:
+    if not scored_matches:
         return []
-    found.sort(key=lambda own: (-own[0], own[1]["row_ix"], own[1]["col_ix"]))
+    scored_matches.sort(
+        key=lambda scored_match: (-scored_match[0], scored_match[1]["row_ix"], scored_match[1]["col_ix"])
+    )
     weights = load_table_lookup().weights
-    alike = {cell["text"] for score, cell, _ in found if score >= found[0][0] - weights.alike_within}
-    doubt = weights.alike * min(len(alike) - 1, weights.alike_most)
+    top_texts = {
+        cell["text"] for score, cell, _ in scored_matches if score >= scored_matches[0][0] - weights.alike_within
+    }
+    ambiguity_penalty = weights.alike * min(len(top_texts) - 1, weights.alike_most)
     return [
-        _as_match(score - doubt, cell, entry, assumes_status=assumes_status)
-        for score, cell, assumes_status in found[:3]
+        _make_match(score - ambiguity_penalty, cell, entry, assumes_status=assumes_status)
+        for score, cell, assumes_status in scored_matches[:3]
     ]
 
 
@@ -189,22 +206,24 @@ def list_statuses(match: CellMatch, entry: TableEntry) -> list[CellMatch]:
     """List the cells of a column for each filing status, for a question that does not name a status.
 
     Args:
-        match: Cell whose row is for some statuses.
-        entry: Its table.
+        match: A cell whose row is for some statuses.
+        entry: The table of the cell.
 
     Returns:
-        Cells of the rows for a status, in order; empty where there are more than the table rules allow.
+        Cells of the rows for a status, in reading order; empty where the table has too many of them.
     """
     cells = [
-        cell for cell in entry.answers if cell["col_path"] == match.col_path and STATUS in entry.row_header(cell).facets
+        cell
+        for cell in entry.answer_cells
+        if cell["col_path"] == match.col_path and STATUS in entry.row_header(cell).facets
     ]
     if len(cells) > load_table_lookup().limits.statuses:
         return []
-    return [_as_match(match.score, cell, entry, assumes_status=True) for cell in cells]
+    return [_make_match(match.score, cell, entry, assumes_status=True) for cell in cells]
 
 
-def _as_match(score: float, cell: CellRecord, entry: TableEntry, *, assumes_status: bool) -> CellMatch:
-    row = entry.by_row[cell["row_ix"]]
+def _make_match(score: float, cell: CellRecord, entry: TableEntry, *, assumes_status: bool) -> CellMatch:
+    row = entry.cells_by_row[cell["row_ix"]]
     nearby = tuple((other["col_path"], other["text"]) for other in row if other is not cell)
     return CellMatch(
         score=round(score, 4),
@@ -212,7 +231,7 @@ def _as_match(score: float, cell: CellRecord, entry: TableEntry, *, assumes_stat
         title=entry.row["title"],
         row_path=cell["row_path"],
         col_path=cell["col_path"],
-        value=_whole_value(cell, row),
+        value=_join_value(cell, row),
         cell=cell,
         row=nearby,
         conditions=tuple(_find_conditions(cell, entry)),
@@ -221,74 +240,76 @@ def _as_match(score: float, cell: CellRecord, entry: TableEntry, *, assumes_stat
 
 
 def _find_conditions(cell: CellRecord, entry: TableEntry) -> Iterator[str]:
-    """Yield the cells left of a cell that tell its row from others with the same headers: IF one thing, AND another."""
-    alike = entry.rows_of_path.get((cell["row_path"], cell["col_path"]), frozenset()) - {cell["row_ix"]}
-    others = {(other["col_ix"], other["text"]) for row_ix in alike for other in entry.by_row[row_ix]}
+    """Yield the texts left of a cell that tell its row from other rows with the same headers: its IF and AND cells."""
+    same_header_rows = entry.rows_by_path.get((cell["row_path"], cell["col_path"]), frozenset()) - {cell["row_ix"]}
+    texts_of_other_rows = {
+        (row_cell["col_ix"], row_cell["text"]) for row_ix in same_header_rows for row_cell in entry.cells_by_row[row_ix]
+    }
     path = cell["row_path"].split(SEPARATOR)
-    for other in entry.by_row[cell["row_ix"]] if alike else ():
-        is_left = other["col_ix"] < cell["col_ix"] and other["text"] not in path
-        if is_left and (other["col_ix"], other["text"]) not in others:
-            yield str(other["text"])
+    for row_cell in entry.cells_by_row[cell["row_ix"]] if same_header_rows else ():
+        is_left = row_cell["col_ix"] < cell["col_ix"] and row_cell["text"] not in path
+        if is_left and (row_cell["col_ix"], row_cell["text"]) not in texts_of_other_rows:
+            yield str(row_cell["text"])
 
 
-def _whole_value(cell: CellRecord, row: Sequence[CellRecord]) -> str:
-    """Return a cell's text with the cells to its right that continue its rule: "plus ...", "of the excess"."""
+def _join_value(cell: CellRecord, row: Sequence[CellRecord]) -> str:
+    """Return a cell's text with the cells to its right that continue it: "$50 plus 10% of the excess over $900"."""
     value: str = cell["text"]
-    for other in row[row.index(cell) + 1 :]:
-        leaf = innermost_header(other["col_path"])
-        if other["row_path"] != cell["row_path"] or not continues_rule(leaf):
+    for next_cell in row[row.index(cell) + 1 :]:
+        header = innermost_header(next_cell["col_path"])
+        if next_cell["row_path"] != cell["row_path"] or not continues_rule(header):
             break
-        value += f" {leaf[:1].lower()}{leaf[1:]} {other['text']}"
+        value += f" {header[:1].lower()}{header[1:]} {next_cell['text']}"
     return value
 
 
 def score_tables(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
-    """Score each table by its best passage in a ranking, relative to the best table.
+    """Score each table by its best passage in a ranking, divided by the score of the best table.
 
     Args:
         ranking: Ranked candidates.
         facts: Columns of passages.
 
     Returns:
-        Best score of each table as a share of the best table's, 0 to 1.
+        Scores by table id, 0 to 1; empty where no passage scores above 0.
     """
-    found = score_shares(ranking, facts=facts)
-    best = max(found.values(), default=0.0)
-    return {table_id: score / best for table_id, score in found.items()} if best > 0 else {}
+    shares = score_shares(ranking, facts=facts)
+    best = max(shares.values(), default=0.0)
+    return {table_id: score / best for table_id, score in shares.items()} if best > 0 else {}
 
 
 def score_shares(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
-    """Score each table by its best passage in a ranking, relative to the first passage.
+    """Score each table by its best passage in a ranking, divided by the score of the first passage.
 
     Args:
         ranking: Ranked candidates.
         facts: Columns of passages.
 
     Returns:
-        Best score of each table among the candidates; none where the first passage scores 0 or less.
+        Scores by table id; empty where the first passage scores 0 or less.
     """
-    first = ranking.candidates[0].score if ranking.candidates else 0.0
-    found: dict[str, float] = {}
-    for candidate in ranking.candidates if first > 0 else ():
+    first_score = ranking.candidates[0].score if ranking.candidates else 0.0
+    shares: dict[str, float] = {}
+    for candidate in ranking.candidates if first_score > 0 else ():
         if (table_id := facts.tables.get(candidate.row)) is not None:
-            found[table_id] = max(found.get(table_id, 0.0), candidate.score / first)
-    return found
+            shares[table_id] = max(shares.get(table_id, 0.0), candidate.score / first_score)
+    return shares
 
 
-def find_unit(match: CellMatch, *, facts: PassageFacts) -> int | None:
-    """Find the index row that prints a cell's table row.
+def find_row_of_cell(match: CellMatch, *, facts: PassageFacts) -> int | None:
+    """Find the row of the index that prints the table row of a cell.
 
     Args:
         match: The cell.
         facts: Columns of passages.
 
     Returns:
-        Row number; the table's first row where no row is certain, None where the index lacks the table.
+        Row number; the first row of the table where none is certain, None where the index lacks the table.
     """
-    named = [piece for piece in (*match.row_path.split(SEPARATOR), match.cell["text"]) if piece]
+    cell_texts = [piece for piece in (*match.row_path.split(SEPARATOR), match.cell["text"]) if piece]
     rows = facts.find_rows_of_table(match.table_id)
     facts.prefetch(rows, ("text",))
     for row in rows:
-        if any(all(piece in line for piece in named) for line in facts.columns["text"][row].splitlines()):
+        if any(all(piece in line for piece in cell_texts) for line in facts.columns["text"][row].splitlines()):
             return row
     return next(iter(rows), None)

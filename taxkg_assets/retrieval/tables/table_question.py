@@ -1,4 +1,4 @@
-"""A question about a table: its words, its numbers with what they count, its periods, statuses and years."""
+"""Parse a question about a table: its words, numbers with the nouns that they count, months, statuses and years."""
 
 from __future__ import annotations
 
@@ -49,7 +49,20 @@ _MONTH_RANGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A parsed question about a table: the words, numbers and values that select table, row and column."""
+    """A parsed question about a table: the words, numbers and values that select table, row and column.
+
+    Attributes:
+        words: Stems of its content words.
+        lay_words: Stems of document terms for its everyday terms.
+        numbers: Its numbers, without years.
+        facets: Attribute values that it names, e.g. {`filing_status`: {`single`}}.
+        years: Calendar years that it names.
+        forms: Forms that it names.
+        names_place: Whether it names a state or city.
+        wants_percentage: Whether it asks for a percentage.
+        states: States that it names.
+        negated_words: Its words that a negation applies to: "covered" in "I am not covered".
+    """
 
     words: frozenset[str]
     lay_words: frozenset[str]
@@ -58,41 +71,42 @@ class Question:
     years: tuple[int, ...]
     forms: frozenset[str] = frozenset()
     names_place: bool = False
-    wants_share: bool = False
+    wants_percentage: bool = False
     states: frozenset[str] = frozenset()
-    denied: frozenset[str] = frozenset()
+    negated_words: frozenset[str] = frozenset()
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Return all parts of the question as a key of a cache."""
+        """Return all parts of the question as a hashable key, for a cache."""
         facets = frozenset(self.facets.items())
-        scope = (self.forms, self.names_place, self.wants_share, self.states, self.denied)
-        return self.words, self.lay_words, self.numbers, facets, self.years, scope
+        other_parts = (self.forms, self.names_place, self.wants_percentage, self.states, self.negated_words)
+        return self.words, self.lay_words, self.numbers, facets, self.years, other_parts
 
 
 @cache
-def _families() -> dict[str, str]:
+def _representatives() -> dict[str, str]:
+    """Return the first stem of each group of synonyms by stem."""
     return {stem(word): stem(family[0]) for family in load_table_lookup().families for word in family}
 
 
 def canonical(word: str) -> str:
-    """Return the representative of a group of synonymous stems.
+    """Return the stem that stands for a stem and its synonyms.
 
     Args:
         word: Stem of a word.
     """
-    return _families().get(word, word)
+    return _representatives().get(word, word)
 
 
 @lru_cache(maxsize=50_000)
 def find_words(text: str) -> frozenset[str]:
-    """Extract the content words of a text as stems for table matching.
+    """Find the content words of a text as stems, for matching questions with headers.
 
     Args:
         text: Question or header.
 
     Returns:
-        Stems of their families; plain numbers are left out, "w-4" and "sec_1202" are included.
+        Stems that stand for groups of synonyms; "w-4" and "sec_1202" are included, plain numbers are not.
     """
     words = (canonical(_KEYED.sub("", term)) for term in find_terms(text) if any(letter.isalpha() for letter in term))
     dates = tuple(_DATE.finditer(text))
@@ -110,41 +124,41 @@ def find_covered_months(text: str) -> frozenset[str]:
         text: Header.
 
     Returns:
-        Months as words of questions.
+        Months as stems, as `find_words` returns them.
     """
-    ends = (
+    month_ranges = (
         [MONTHS.index(match[end][:3].lower()) for end in ("first", "last")] for match in _MONTH_RANGE.finditer(text)
     )
-    listed = re.findall(_MONTH_NAME, text) if _MONTH_LIST.fullmatch(text) else ()
-    numbers = [MONTHS.index(name[:3].lower()) for name in listed]
-    for first, last in ends:
+    listed_names = re.findall(_MONTH_NAME, text) if _MONTH_LIST.fullmatch(text) else ()
+    numbers = [MONTHS.index(name[:3].lower()) for name in listed_names]
+    for first, last in month_ranges:
         numbers += range(first, last + 1 if first <= last else last + len(MONTHS) + 1)
     return frozenset(_month_words()[number % len(MONTHS)] for number in numbers)
 
 
 def remove_negated(text: str) -> str:
-    """Remove negated parts from a text: the rest of each clause after a negation.
+    """Remove each negation from a text with the rest of its clause.
 
     Args:
         text: Question, title or sentence.
 
     Returns:
-        The rest of the text.
+        The remaining text.
     """
     return _DENIED.sub(" ", text)
 
 
 def find_negated_words(text: str) -> frozenset[str]:
-    """Find the words that a text only mentions in a negated condition: "if you aren't covered".
+    """Find the words of negated conditions: "covered" in "if you aren't covered".
 
     Args:
         text: Question or title.
 
     Returns:
-        Words after negations, as far as the text does not print them elsewhere.
+        Words after a negation that are nowhere else in the text.
     """
-    denied = " ".join(match[1] for match in _DENIED_OF.finditer(text))
-    return find_words(denied) - find_words(_DENIED_OF.sub(" ", text)) - _noise_words()
+    negated_text = " ".join(match[1] for match in _DENIED_OF.finditer(text))
+    return find_words(negated_text) - find_words(_DENIED_OF.sub(" ", text)) - _noise_words()
 
 
 @lru_cache(maxsize=50_000)
@@ -155,14 +169,14 @@ def find_form_numbers(text: str) -> frozenset[int]:
         text: Header or title.
 
     Returns:
-        The numbers; none of a form with a suffix.
+        The numbers; a form with a suffix, such as W-4, has none.
     """
     return frozenset(int(number) for number in _FORM.findall(text))
 
 
 @cache
 def _month_words() -> tuple[str, ...]:
-    """Return the months as words of questions: a header prints the first day of one, a person says its name."""
+    """Return the stems of the names of months, in order."""
     return tuple(canonical(stem(name.lower())) for name in _MONTH_NAMES)
 
 
@@ -174,25 +188,27 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
         text: Question or header.
 
     Returns:
-        Values by facet, such as filing statuses.
+        Values by attribute, e.g. {`filing_status`: {`single`}}.
     """
     facets: dict[str, set[str]] = {}
-    small = text.lower()
+    lower_text = text.lower()
     for rule in load_table_lookup().facets:
-        if rule.may_match(small) and rule.pattern.search(text):
+        if rule.may_match(lower_text) and rule.pattern.search(text):
             facets.setdefault(rule.facet, set()).add(rule.id)
     return {facet: frozenset(values) for facet, values in facets.items()}
 
 
-def is_for_other_status(row: str, question: str) -> bool:
-    """Return whether a row names filing statuses, and none of those that a question names.
+def is_for_other_status(row_text: str, question: str) -> bool:
+    """Return whether a row names filing statuses, but none that the question names.
 
     Args:
-        row: Row of a table.
+        row_text: Text of a table row.
         question: Words of the user.
     """
-    wanted, named = (find_facets(remove_negated(text)).get(STATUS, frozenset()) for text in (question, row))
-    return bool(wanted and named) and named.isdisjoint(wanted)
+    question_statuses, row_statuses = (
+        find_facets(remove_negated(text)).get(STATUS, frozenset()) for text in (question, row_text)
+    )
+    return bool(question_statuses and row_statuses) and row_statuses.isdisjoint(question_statuses)
 
 
 @lru_cache(maxsize=20_000)
@@ -203,18 +219,18 @@ def find_states(text: str) -> frozenset[str]:
         text: Question or header.
 
     Returns:
-        Ids of the rules of `router.places`.
+        Ids of the states in the rules `router.places`.
     """
-    small = text.lower()
-    rules = (rule for rule in load_router().places if rule.may_match(small))
+    lower_text = text.lower()
+    rules = (rule for rule in load_router().places if rule.may_match(lower_text))
     return frozenset(rule.id for rule in rules if rule.pattern.search(text))
 
 
 @cache
 def _noise_words() -> frozenset[str]:
-    """Return words that name nothing in a table, and number words, which are read as numbers."""
-    family = load_table_lookup()
-    return frozenset(canonical(stem(word)) for word in (*family.noise, *family.number_words))
+    """Return the words that select nothing in a table, and words for numbers, which are read as numbers."""
+    rules = load_table_lookup()
+    return frozenset(canonical(stem(word)) for word in (*rules.noise, *rules.number_words))
 
 
 def read_question(question: str) -> Question:
@@ -224,7 +240,7 @@ def read_question(question: str) -> Question:
         question: Words of the user.
 
     Returns:
-        Words, numbers, facets and years.
+        The parsed question.
     """
     text = spell_ordinals(re.sub(r"\$\s+", "$", question))
     facets = find_facets(text)
@@ -235,44 +251,54 @@ def read_question(question: str) -> Question:
     for label in (*load_table_lookup().labels, *load_table_lookup().days):
         text = label.pattern.sub(" ", text)
     numbers: list[Number] = []
-    text = _take_sums(text, numbers)
-    text = _take_counts(text, numbers)
+    text = _extract_household_sizes(text, numbers)
+    text = _extract_counts(text, numbers)
     years = []
     digits = write_digits(text)
     for match, number in find_numbers(digits):
-        is_year = len(match["whole"]) == 4 and text[match.start() : match.end()].strip().isdigit()
+        written = text[match.start() : match.end()].strip()
+        is_year = len(match["whole"]) == 4 and written.isdigit()
         if is_year and 1990 <= number.value <= 2060:
             years.append(int(number.value))
         else:
-            beyond = _find_side(digits[: match.start()])
-            is_word = not any(map(str.isdigit, text[match.start() : match.end()]))
-            nouns = _nouns(digits, *match.span())
-            numbers.append(replace(number, nouns=nouns, beyond=beyond, is_word=is_word))
-    month = canonical(stem("month"))
-    for place, name in enumerate(_month_words(), start=1):
-        if name in words:
-            numbers.append(Number(float(place), nouns=((month, 0.0),), is_word=True, is_month=True))
-    if years:
-        # "tax year 2031" is covered by the number.
+            direction = _find_direction(digits[: match.start()])
+            is_word = not any(map(str.isdigit, written))
+            nouns = _find_nouns(digits, *match.span())
+            numbers.append(replace(number, nouns=nouns, direction=direction, is_word=is_word))
+    numbers += _number_months(words)
+    if years:  # "tax year 2031" asks for the year, not for the word
         words -= frozenset({stem("year")})
-    lay = find_words(find_lay_terms(question))
+    lay_words = find_words(find_lay_terms(question))
     if asks_for_date(question):
-        lay |= find_words("due date")
-    wants_share = any(rule.pattern.search(question) for rule in load_table_lookup().shares if not rule.is_printed)
+        lay_words |= find_words("due date")
     return Question(
         words,
-        lay - words,
+        lay_words - words,
         tuple(numbers),
         facets,
         tuple(years),
-        wants_share=wants_share,
+        wants_percentage=_wants_percentage(question),
         states=find_states(question),
-        denied=find_negated_words(question) & words,
+        negated_words=find_negated_words(question) & words,
     )
 
 
+def _wants_percentage(question: str) -> bool:
+    return any(rule.pattern.search(question) for rule in load_table_lookup().shares if not rule.is_printed)
+
+
+def _number_months(words: frozenset[str]) -> list[Number]:
+    """Return the number of each month that a question names, as some headers number the months."""
+    nouns = ((canonical(stem("month")), 0.0),)
+    return [
+        Number(float(number), nouns=nouns, is_word=True, is_month=True)
+        for number, name in enumerate(_month_words(), start=1)
+        if name in words
+    ]
+
+
 def _find_quarters(words: frozenset[str]) -> frozenset[str]:
-    """Return the number of the quarter of each month of a question that is about quarters: second for May."""
+    """Return "second" for May and so on, for each month of a question about quarters."""
     if stem("quarter") not in words:
         return frozenset()
     months = (number for number, month in enumerate(_month_words()) if month in words)
@@ -281,7 +307,7 @@ def _find_quarters(words: frozenset[str]) -> frozenset[str]:
 
 
 def find_ordinal_words(number: int) -> frozenset[str]:
-    """Return an ordinal as it is searched, such as "third".
+    """Return the stems of an ordinal, such as "third" for 3.
 
     Args:
         number: Number from 1.
@@ -291,7 +317,7 @@ def find_ordinal_words(number: int) -> frozenset[str]:
 
 
 def asks_for_date(question: str) -> bool:
-    """Return whether a question asks for a day.
+    """Return whether a question asks for a date.
 
     Args:
         question: Words of the user.
@@ -300,7 +326,7 @@ def asks_for_date(question: str) -> bool:
 
 
 def is_date(text: str) -> bool:
-    """Return whether a cell begins with a day of a month.
+    """Return whether the text of a cell begins with a month and a day.
 
     Args:
         text: Text of a cell.
@@ -308,17 +334,17 @@ def is_date(text: str) -> bool:
     return _DAY.match(text) is not None
 
 
-def _find_side(before: str) -> int:
-    """Return 1 where the words before a number mean what is over it, -1 for what is under it, else 0."""
-    found = (rule for rule in load_table_lookup().comparatives if rule.pattern.search(before))
-    return next((int(rule.side) for rule in found), 0)
+def _find_direction(before: str) -> int:
+    """Return 1 where the words before a number ask for what is over it, such as "more than", -1 for under, else 0."""
+    matches = (rule for rule in load_table_lookup().comparatives if rule.pattern.search(before))
+    return next((int(rule.side) for rule in matches), 0)
 
 
-def _take_sums(text: str, numbers: list[Number]) -> str:
-    """Count "a mother plus two" as a household of three and its two children."""
+def _extract_household_sizes(text: str, numbers: list[Number]) -> str:
+    """Add the size of a household in words to the numbers: 3 for "a mother plus two"; return the text without it."""
     for rule in load_table_lookup().sums:
         for match in rule.pattern.finditer(text):
-            more = _count(match["more"])
+            more = _read_count(match["more"])
             adults = _count_adults(match, rule)
             numbers.append(Number(adults + more, nouns=((canonical(stem(rule.noun)), 0.0),)))
         text = rule.pattern.sub(" , ", text)
@@ -326,13 +352,14 @@ def _take_sums(text: str, numbers: list[Number]) -> str:
 
 
 def _count_adults(match: re.Match[str], rule: Household) -> int:
-    """Return how many adults a sum names besides those that it counts: none in "three of us"."""
+    """Return how many adults to add to the persons that are counted: 1 for "a mother plus two", 0 for "three of us"."""
     if not rule.two:
         return 0
     return 2 if re.search(rule.two, match["first"]) else 1
 
 
-def _take_counts(text: str, numbers: list[Number]) -> str:
+def _extract_counts(text: str, numbers: list[Number]) -> str:
+    """Add counts in words to the numbers, such as 1 for "an only child"; return the text without them."""
     for rule in load_table_lookup().count_words:
         for match in rule.pattern.finditer(text):
             numbers.append(Number(rule.number, nouns=((canonical(stem(match["noun"].lower())), 0.0),)))
@@ -340,23 +367,23 @@ def _take_counts(text: str, numbers: list[Number]) -> str:
     return text
 
 
-def _count(word: str) -> float:
-    known = load_table_lookup().number_words
-    return float(known[word.lower()]) if word.lower() in known else float(word)
+def _read_count(word: str) -> float:
+    number_words = load_table_lookup().number_words
+    return float(number_words[word.lower()]) if word.lower() in number_words else float(word)
 
 
-def _nouns(text: str, start: int, end: int) -> tuple[tuple[str, float], ...]:
-    """Return the content words just before and after a number, inside its clause, with their distances.
+def _find_nouns(text: str, start: int, end: int) -> tuple[tuple[str, float], ...]:
+    """Return the content words around a number, inside its clause, with their distances.
 
-    Words before a number name it rather than those after it where both are as near: "higher 90k lower 25k".
+    A word after a number has half a word more distance: in "higher 90k lower 25k", "higher" is nearest to 90k.
     """
     window = int(load_table_lookup().limits.noun_window)
-    before = _content(_CLAUSE_END.split(text[:start])[-1])[::-1][:window]
-    after = _content(_CLAUSE_END.split(text[end:])[0])[:window]
-    near = [(word, float(i)) for i, word in enumerate(before)]
-    return tuple(near + [(word, i + 0.5) for i, word in enumerate(after)])
+    before = _list_content_words(_CLAUSE_END.split(text[:start])[-1])[::-1][:window]
+    after = _list_content_words(_CLAUSE_END.split(text[end:])[0])[:window]
+    nouns = [(word, float(distance)) for distance, word in enumerate(before)]
+    return tuple(nouns + [(word, distance + 0.5) for distance, word in enumerate(after)])
 
 
-def _content(text: str) -> list[str]:
+def _list_content_words(text: str) -> list[str]:
     words: Iterable[str] = (word for word in _WORD.findall(text))
-    return [found for word in words if len(word) > 1 or word == "%" for found in find_words(word)]
+    return [content_word for word in words if len(word) > 1 or word == "%" for content_word in find_words(word)]

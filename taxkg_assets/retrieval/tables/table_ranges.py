@@ -11,19 +11,28 @@ from functools import lru_cache
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _OTHER_WORD = re.compile(r"(?i)\b(?!(?:before|after|by|from|on|through|thru|to|until|and|next|year)\b)[a-z]{2,}")
-"""A word of a header that is not of a date: only dates have days that measure nothing."""
-MOST_COUNTED = 150
-"""Largest bare number that is taken for a count, not for an amount."""
+"""A word that does not belong to a date; numbers of days are left out only in headers without such words."""
+MAX_COUNT = 150
+"""Largest bare number that is read as a count; a larger one is read as an amount."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range of numbers in a header; `low` equals `high` for a single number."""
+    """A range of numbers in a header; `low` equals `high` for a single number.
+
+    Attributes:
+        low: Lower end; minus infinity for none.
+        high: Upper end; infinity for none.
+        includes_low: Whether the lower end is part of the range.
+        includes_high: Whether the upper end is part of the range.
+        is_percent: Whether the numbers are percentages.
+        is_money: Whether the numbers are amounts of money.
+    """
 
     low: float
     high: float
-    has_low: bool = True
-    has_high: bool = True
+    includes_low: bool = True
+    includes_high: bool = True
     is_percent: bool = False
     is_money: bool = False
 
@@ -39,9 +48,9 @@ class Range:
 
     @property
     def names_year(self) -> bool:
-        """Return whether both ends look like calendar years."""
-        ends = [end for end in (self.low, self.high) if abs(end) != float("inf")]
-        return not self.is_percent and all(1990 <= end <= 2060 and end == int(end) for end in ends)
+        """Return whether each finite end looks like a calendar year."""
+        finite_ends = [end for end in (self.low, self.high) if abs(end) != float("inf")]
+        return not self.is_percent and all(1990 <= end <= 2060 and end == int(end) for end in finite_ends)
 
     def holds(self, number: Number) -> bool:
         """Return whether a number is in the range and has the same unit.
@@ -51,49 +60,56 @@ class Range:
         """
         if number.is_percent != self.is_percent or (number.is_money and self.is_percent):
             return False
-        if number.beyond and not self.is_single:  # what is over 20 is in "more than 20", not in "10 to 20"
-            step = float(number.is_count)  # over 59 is 60 and above
-            if number.beyond > 0:
-                return self.low - step <= number.value < self.high
-            return self.low < number.value <= self.high + step
-        above = number.value > self.low or (self.has_low and number.value == self.low)
-        return above and (number.value < self.high or (self.has_high and number.value == self.high))
+        if number.direction and not self.is_single:  # what is over 20 is in "more than 20", not in "10 to 20"
+            least_step = float(number.is_count)  # over 59 is 60 and above
+            if number.direction > 0:
+                return self.low - least_step <= number.value < self.high
+            return self.low < number.value <= self.high + least_step
+        is_above_low = number.value > self.low or (self.includes_low and number.value == self.low)
+        return is_above_low and (number.value < self.high or (self.includes_high and number.value == self.high))
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a question, with the surrounding words that say what it counts and their distances.
+    """A number in a question.
 
     Attributes:
-        is_month: It is the number of a month that the question names; only headers that number months mean it.
+        value: Its value.
+        is_percent: Whether it is a percentage.
+        is_money: Whether it is an amount of money.
+        nouns: Words around it that may say what it counts, with their distances in words.
+        direction: 1 if the question asks for what is over the number, -1 for what is under it, else 0.
+        is_word: Whether the question writes it in letters; such a number may count nothing.
+        may_be_form: Whether it may be the number of a form.
+        is_month: Whether it is the number of a month that the question names; only headers that number months mean it.
     """
 
     value: float
     is_percent: bool = False
     is_money: bool = False
     nouns: tuple[tuple[str, float], ...] = ()
-    beyond: int = 0
+    direction: int = 0
     is_word: bool = False
-    may_name: bool = False
+    may_be_form: bool = False
     is_month: bool = False
 
     @property
     def is_count(self) -> bool:
         """Return whether the number counts something, such as years, persons or miles."""
-        return not (self.is_percent or self.is_money or self.value % 1) and self.value <= MOST_COUNTED
+        return not (self.is_percent or self.is_money or self.value % 1) and self.value <= MAX_COUNT
 
 
-def can_mean(number: Number, found: Range, nouns: frozenset[str]) -> bool:
-    """Return whether a header may mean a number: it contains it, or is the number of the month.
+def can_mean(number: Number, header_range: Range, nouns: frozenset[str]) -> bool:
+    """Return whether a header's range may mean a number of a question: the range includes it, or numbers its month.
 
     Args:
         number: Number of a question.
-        found: Range of the header.
+        header_range: Range in the header.
         nouns: Words that say what the range counts.
     """
-    if number.is_month and not (found.is_single and any(noun in nouns for noun, _ in number.nouns)):
+    if number.is_month and not (header_range.is_single and any(noun in nouns for noun, _ in number.nouns)):
         return False
-    return found.holds(number)
+    return header_range.holds(number)
 
 
 def read_amount(text: str) -> float | None:
@@ -129,54 +145,57 @@ def _value(match: re.Match[str]) -> float:
 
 @lru_cache(maxsize=20_000)
 def find_ranges(text: str) -> tuple[Range, ...]:
-    """Parse the ranges and single numbers in a header, skipping numbers of forms and lines.
+    """Find the ranges and single numbers in a header, without numbers of forms and lines.
 
     Args:
         text: Text of a header or cell.
 
     Returns:
-        Ranges in the order of the rules, then single numbers.
+        Ranges in the order of the rules that find them, then single numbers.
     """
     for label in load_table_lookup().labels:
         text = label.pattern.sub(" ", text)
     for day in load_table_lookup().days:
-        undated = day.pattern.sub(" ", text)
-        text = text if _OTHER_WORD.search(undated) else undated
-    found: list[Range] = []
+        without_days = day.pattern.sub(" ", text)
+        text = text if _OTHER_WORD.search(without_days) else without_days
+    ranges: list[Range] = []
     for rule in load_table_lookup().ranges:
         for match in rule.pattern.finditer(text):
             ends = {name: value for name, value in match.groupdict().items() if value}
             low, high = (read_amount(ends[name]) if name in ends else None for name in ("low", "high"))
             if low is not None and high is not None and low > high:
                 continue
-            found.append(
+            ranges.append(
                 Range(
                     low=float("-inf") if low is None else low,
                     high=float("inf") if high is None else high,
-                    has_low=rule.low_in,
-                    has_high=rule.high_in,
+                    includes_low=rule.low_in,
+                    includes_high=rule.high_in,
                     is_percent="%" in match[0],
                     is_money="$" in match[0],
                 )
             )
         text = rule.pattern.sub(" ", text)
-    found += [Range(n.value, n.value, is_percent=n.is_percent, is_money=n.is_money) for _, n in find_numbers(text)]
-    return tuple(found)
+    ranges += [
+        Range(number.value, number.value, is_percent=number.is_percent, is_money=number.is_money)
+        for _, number in find_numbers(text)
+    ]
+    return tuple(ranges)
 
 
-def join_ends(low: str, high: str, *, low_in: bool) -> Range | None:
-    """Build a range from two cells with its lower and upper amounts.
+def join_ends(low: str, high: str, *, includes_low: bool) -> Range | None:
+    """Build a range from two cells, its lower and its upper end.
 
     Args:
         low: Text of the lower end.
-        high: Text of the upper end; one without an amount is open.
-        low_in: Whether the lower end belongs to the bracket; the upper one does otherwise.
+        high: Text of the upper end; without an amount the range has no upper end.
+        includes_low: Whether the lower end is part of the range; if not, the upper end is.
 
     Returns:
-        The bracket; None where the lower end has no amount.
+        The range; None where the lower end has no amount.
     """
     start, end = read_amount(low), read_amount(high)
     if start is None:
         return None
     top = float("inf") if end is None else end
-    return Range(start, top, has_low=low_in, has_high=not low_in, is_money="$" in low)
+    return Range(start, top, includes_low=includes_low, includes_high=not includes_low, is_money="$" in low)

@@ -1,4 +1,4 @@
-"""Scores of a cell: how much of a question its headers cover, and what contradicts it (rules/table_lookup.yaml)."""
+"""Score a cell by how much of a question its headers cover, and by what contradicts it (rules/table_lookup.yaml)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _BARE_NUMBER = re.compile(r"\s*[\d.]+\s*")
 _YEAR = "year"
-"""Search term of years."""
+"""Stem of the noun of years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,17 @@ class CellWeights:
     """How well a cell's headers match a question, independent of other searches.
 
     Attributes:
-        said: Share of the question that they cover, 0 to 1.
-        against: Penalty for contradictions.
-        unasked: Share of their words that the question does not contain, 0 to 1.
-        is_named: Whether its own headers match the question, not only the title and the surroundings.
-        assumes_status: Whether its row applies to certain filing statuses although the question names none.
+        coverage: Share of the question that the headers cover, 0 to 1.
+        penalty: Penalty for contradictions.
+        unasked_share: Share of the headers' words that the question does not contain, 0 to 1.
+        has_header_match: Whether the row or column header matches the question, not only title and surroundings.
+        assumes_status: Whether the row applies to certain filing statuses although the question names none.
     """
 
-    said: float
-    against: float
-    unasked: float
-    is_named: bool = True
+    coverage: float
+    penalty: float
+    unasked_share: float
+    has_header_match: bool = True
     assumes_status: bool = False
 
     def score(self, prior: float | None) -> float:
@@ -45,11 +45,11 @@ class CellWeights:
         Returns:
             Score of the cell; the higher, the better.
         """
-        weights, score = load_table_lookup().weights, self.said
+        weights, score = load_table_lookup().weights, self.coverage
         if prior is not None:
             score += weights.prior * (prior - score)
-        score -= self.against
-        return float(score - weights.unasked_word * self.unasked)
+        score -= self.penalty
+        return float(score - weights.unasked_word * self.unasked_share)
 
 
 def score_cell(question: Question, entry: TableEntry, cell: CellRecord, *, rarity: Mapping[str, float]) -> CellWeights:
@@ -64,59 +64,135 @@ def score_cell(question: Question, entry: TableEntry, cell: CellRecord, *, rarit
     Returns:
         Coverage and penalties.
     """
-    weights = load_table_lookup().weights
     row, column = entry.row_header(cell), entry.headers[cell["col_path"]]
-    spoken = said = 0.0
-    for word in question.words:
-        weight = rarity.get(word, weights.unknown_word)
-        spoken += weight
-        said += weight * _find_word(word, entry, cell, row=row, column=column)
-    total, got = spoken, said
-    lay = [rarity[word] for word in question.lay_words & (row.own | column.own | entry.title_words) if word in rarity]
-    got += weights.lay * min(sum(lay), spoken - said)
-    shares, others = _number_shares(question, entry, cell, row=row, column=column)
-    total += sum(weight for _, weight in shares)
-    got += sum(weight * share for share, weight in shares)
-    against = weights.other_count * others
-    is_named = any(share > 0 for share, _ in shares[: len(question.numbers)])
-    is_named |= not question.words.isdisjoint((row.words | column.words) - entry.common_words)
-    against += weights.unmet_number * sum(share == 0 < weight for share, weight in shares[: len(question.numbers)])
-    against += _score_other_cases(question, entry, cell, row=row, column=column)
-    met = zip(question.numbers, shares, strict=False)
-    has_amount = any(share > 0 and not number.is_count for number, (share, _) in met)
-    for facet, values in question.facets.items():
-        total += weights.facet
-        share = _facet_share(values, facet, entry, row=row, column=column)
-        got += weights.facet * max(0.0, share)
-        if share > 0 and has_amount:  # a status and an amount choose row and column, whatever the words
-            spoken, said = spoken + weights.facet, said + weights.facet
-        against += weights.contradiction if share < 0 else 0.0
-        is_named |= share > 0 and facet in {*row.facets, *column.facets}
-    if question.years:
-        share = _year_share(question, entry, row=row, column=column)
-        total += weights.year
-        got += weights.year * share
-    if question.forms:
-        total += weights.form
-        share = score_entry_form(question.forms, entry)
-        got += weights.form * share
-        spoken, said = spoken + weights.form, said + weights.form * share
-    if question.wants_share:
-        is_share = _is_share(cell, entry)
-        is_named |= is_share
-        against += 0.0 if is_share else weights.other_unit
-    # The other states of a list say nothing against the one in question.
-    is_list = bool(question.states) and not find_states(cell["row_path"]).isdisjoint(question.states)
-    own = column.own if is_list else (row.own - entry.common_words) | column.own
+    comparison = _Comparison(question, entry, cell, row=row, column=column)
+    comparison.add_words(rarity)
+    comparison.add_numbers()
+    comparison.penalty += _score_other_cases(question, entry, cell, row=row, column=column)
+    comparison.add_facets()
+    comparison.add_years()
+    comparison.add_forms()
+    comparison.add_unit()
+    return CellWeights(
+        coverage=comparison.coverage,
+        penalty=comparison.penalty,
+        unasked_share=_score_unasked(_list_header_words(question, entry, cell), question, rarity),
+        has_header_match=comparison.has_header_match,
+        assumes_status=STATUS in row.facets and STATUS not in question.facets,
+    )
+
+
+class _Comparison:
+    """Comparison of a question with the headers of a cell: weights of the question's parts, summed part by part.
+
+    The attributes `asked_words` and `covered_words` are those of the words alone: a cell that covers few of them scores
+    low, whatever numbers it has.
+
+    Attributes:
+        asked: Weight of all parts of the question.
+        covered: Weight of the parts that the cell covers.
+        asked_words: Weight of the question's words.
+        covered_words: Weight of the words that the cell covers.
+        penalty: Penalty for contradictions.
+        has_header_match: Whether the row or column header matches a part.
+    """
+
+    def __init__(self, question: Question, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header) -> None:
+        self._question, self._entry, self._cell = question, entry, cell
+        self._row, self._column = row, column
+        self._weights = load_table_lookup().weights
+        self._has_amount = False
+        self.asked = self.covered = self.asked_words = self.covered_words = self.penalty = 0.0
+        self.has_header_match = False
+
+    @property
+    def coverage(self) -> float:
+        """Return the covered share of the question, lowered where the cell covers few of its words."""
+        coverage = self.covered / self.asked if self.asked else 0.0
+        least_covered = self._weights.least_words * self.asked_words
+        if self.covered_words < least_covered:
+            coverage *= self.covered_words / least_covered
+        return coverage
+
+    def add_words(self, rarity: Mapping[str, float]) -> None:
+        """Add the words of the question, and document terms for its everyday terms up to the weight that is missing."""
+        question, row, column, weights = self._question, self._row, self._column, self._weights
+        for word in question.words:
+            weight = rarity.get(word, weights.unknown_word)
+            self.asked_words += weight
+            self.covered_words += weight * _find_word(word, self._entry, self._cell, row=row, column=column)
+        self.asked, self.covered = self.asked_words, self.covered_words
+        nearby_words = row.innermost_words | column.innermost_words | self._entry.title_words
+        lay_weight = sum(rarity[word] for word in question.lay_words & nearby_words if word in rarity)
+        self.covered += weights.lay * min(lay_weight, self.asked_words - self.covered_words)
+        self.has_header_match = not question.words.isdisjoint((row.words | column.words) - self._entry.common_words)
+
+    def add_numbers(self) -> None:
+        """Add the numbers of the question; headers with other numbers count against the cell."""
+        numbers, weights = self._question.numbers, self._weights
+        shares, other_counts = _number_shares(
+            self._question, self._entry, self._cell, row=self._row, column=self._column
+        )
+        self.asked += sum(weight for _, weight in shares)
+        self.covered += sum(weight * share for share, weight in shares)
+        number_shares = shares[: len(numbers)]
+        self.penalty += weights.other_count * other_counts
+        self.penalty += weights.unmet_number * sum(share == 0 < weight for share, weight in number_shares)
+        self.has_header_match |= any(share > 0 for share, _ in number_shares)
+        self._has_amount = any(
+            share > 0 and not number.is_count for number, (share, _) in zip(numbers, number_shares, strict=True)
+        )
+
+    def add_facets(self) -> None:
+        """Add the attribute values of the question; headers with other values count against the cell."""
+        weights = self._weights
+        for facet, values in self._question.facets.items():
+            share = _facet_share(values, facet, self._entry, row=self._row, column=self._column)
+            self.asked += weights.facet
+            self.covered += weights.facet * max(0.0, share)
+            if share > 0 and self._has_amount:  # a status and an amount choose row and column, whatever the words
+                self.asked_words += weights.facet
+                self.covered_words += weights.facet
+            self.penalty += weights.contradiction if share < 0 else 0.0
+            self.has_header_match |= share > 0 and facet in {*self._row.facets, *self._column.facets}
+
+    def add_years(self) -> None:
+        """Add the years of the question, if it names any."""
+        if self._question.years:
+            share = _year_share(self._question, self._entry, row=self._row, column=self._column)
+            self.asked += self._weights.year
+            self.covered += self._weights.year * share
+
+    def add_forms(self) -> None:
+        """Add the forms of the question, if it names any; they also count as words."""
+        if self._question.forms:
+            weight = self._weights.form
+            share = score_entry_form(self._question.forms, self._entry)
+            self.asked += weight
+            self.covered += weight * share
+            self.asked_words += weight
+            self.covered_words += weight * share
+
+    def add_unit(self) -> None:
+        """Compare the unit of the cell with a requested percentage."""
+        if self._question.wants_percentage:
+            is_percentage = _is_percentage(self._cell, self._entry)
+            self.has_header_match |= is_percentage
+            self.penalty += 0.0 if is_percentage else self._weights.other_unit
+
+
+def _list_header_words(question: Question, entry: TableEntry, cell: CellRecord) -> frozenset[str]:
+    """Return the words of a cell's innermost headers that speak against the cell where the question lacks them."""
+    row, column = entry.row_header(cell), entry.headers[cell["col_path"]]
+    words = column.innermost_words
+    # A row may list states: the others in the list do not speak against the requested one.
+    lists_states = bool(question.states) and not find_states(cell["row_path"]).isdisjoint(question.states)
+    if not lists_states:
+        words = (row.innermost_words - entry.common_words) | words
     for header in (row, column):
-        if not header.months.isdisjoint(question.words):  # the ends of a range say nothing against a month within it
-            own -= header.months
-    score = got / total if total else 0.0
-    if said < weights.least_words * spoken:
-        score *= said / (weights.least_words * spoken)
-    unasked_share = _score_unasked(own, question, rarity)
-    assumes_status = STATUS in row.facets and STATUS not in question.facets
-    return CellWeights(score, against, unasked_share, is_named, assumes_status)
+        if not header.months.isdisjoint(question.words):  # nor do the ends of a range around a requested month
+            words -= header.months
+    return words
 
 
 def _score_unasked(words: frozenset[str], question: Question, rarity: Mapping[str, float]) -> float:
@@ -128,29 +204,31 @@ def _score_unasked(words: frozenset[str], question: Question, rarity: Mapping[st
 def _score_other_cases(
     question: Question, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header
 ) -> float:
-    """Score what says that a cell is for another case: another state or year, people who are not, an example."""
+    """Return the penalty for a cell for another case: other states or years, a negated condition, an example."""
     weights = load_table_lookup().weights
-    against = weights.other_place if question.names_place and entry.context.is_federal else 0.0
-    named = find_states(cell["row_path"]) if question.states else frozenset()
-    is_other = bool(named) and named.isdisjoint(question.states)
-    is_other |= bool(question.years) and _names_other_years(question, [*row.years, *column.years])
-    against += weights.contradiction * is_other
-    if entry.denied_words or question.denied:
-        is_denied = (question.words - question.denied) & entry.denied_words or question.denied & entry.affirmed_words
-        against += weights.denied * bool(is_denied)
-    against += weights.example * entry.is_example
-    return float(against + weights.continuation * (cell["col_path"] in entry.continued))
+    penalty = weights.other_place if question.names_place and entry.context.is_federal else 0.0
+    row_states = find_states(cell["row_path"]) if question.states else frozenset()
+    is_other_case = bool(row_states) and row_states.isdisjoint(question.states)
+    is_other_case |= bool(question.years) and _names_other_years(question, [*row.years, *column.years])
+    penalty += weights.contradiction * is_other_case
+    if entry.denied_words or question.negated_words:
+        is_negated = (
+            question.words - question.negated_words
+        ) & entry.denied_words or question.negated_words & entry.affirmed_words
+        penalty += weights.denied * bool(is_negated)
+    penalty += weights.example * entry.is_example
+    return float(penalty + weights.continuation * (cell["col_path"] in entry.continuing_columns))
 
 
-def _is_share(cell: CellRecord, entry: TableEntry) -> bool:
-    """Return whether a cell is a share: by its own words, by those over it, or as a number under a share."""
-    if cell["col_path"] in entry.share_columns and _BARE_NUMBER.fullmatch(cell["text"]):
+def _is_percentage(cell: CellRecord, entry: TableEntry) -> bool:
+    """Return whether a cell is a percentage by its text, by its column header, or by the first cell of its column."""
+    if cell["col_path"] in entry.percent_columns and _BARE_NUMBER.fullmatch(cell["text"]):
         return True
     return any(rule.pattern.search(f"{cell['col_path']} {cell['text']}") for rule in load_table_lookup().shares)
 
 
 def _find_word(word: str, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header) -> float:
-    """Return the weight of a question's word by where it is printed: the nearer to the cell, the more it counts."""
+    """Return the weight of a question's word by where the table prints it: the nearer to the cell, the higher."""
     weights = load_table_lookup().weights
     if word in row.words or word in column.words:
         return float(weights.row)
@@ -160,82 +238,98 @@ def _find_word(word: str, entry: TableEntry, cell: CellRecord, *, row: Header, c
         return float(weights.heading)
     if word in entry.mention_words:
         return float(weights.mention)
-    return float(weights.same_row) if entry.is_nearby(word, cell) else 0.0
+    return float(weights.same_row) if entry.is_in_other_cell(word, cell) else 0.0
 
 
 def _number_shares(
     question: Question, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header
 ) -> tuple[list[tuple[float, float]], int]:
-    """Score how well each number of the question is matched, with its weight; a range is matched by one number only.
+    """Score how well each number of the question is matched.
 
-    A range that no number of the question selects counts against the cell. Counted separately: headers that count the
-    same thing as a number of the question and have another value.
+    Returns:
+        (share, weight) of each number of the question, and one more pair for header ranges that no number selects,
+        which counts against the cell; and the number of headers that count the same thing as a number of the question
+        but have another value.
     """
     weights = load_table_lookup().weights
-    open_ranges = [*row.ranges, *column.ranges]
-    pairs = sorted(
-        ((_fit(number, found, nouns), i, k) for i, number in enumerate(question.numbers)
-         for k, (found, nouns) in enumerate(open_ranges)),
-        key=lambda item: (-item[0], item[1], item[2]),
-    )  # fmt: skip
-    met: dict[int, float] = {}
-    used: set[int] = set()
-    for fit, i, k in pairs:
-        if fit > 0 and i not in met and k not in used:
-            met[i] = fit
-            used.add(k)
+    header_ranges = [*row.ranges, *column.ranges]
+    fits, used_ixs = _assign_ranges(question.numbers, header_ranges)
     shares = []
-    for i, number in enumerate(question.numbers):
-        share = met.get(i, 0.0)
-        if not share:
-            outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
-            is_nearby = any(can_mean(number, found, frozenset()) for found in entry.singles[cell["row_ix"]])
-            is_other = _is_outside_columns(number, entry, cell)
-            share = max(0.6 * outside, weights.same_row if is_nearby or is_other else 0.0)
+    for number_ix, number in enumerate(question.numbers):
+        share = fits.get(number_ix, 0.0) or _fit_around(number, entry, cell)
         is_bare = not (share or number.is_money or number.is_percent)
         if is_bare and number.value in entry.header_forms:
             share = weights.name * (number.value in row.forms or number.value in column.forms)
         elif is_bare:  # the number of a form, or a word that may count nothing
-            may_mean_nothing = number.is_word or number.may_name or number.value in entry.outer_forms
+            may_mean_nothing = number.is_word or number.may_be_form or number.value in entry.outer_forms
             shares.append((share, 0.0 if may_mean_nothing else weights.number))
             continue
         shares.append((share, weights.number))
-    unused = [pair for k, pair in enumerate(open_ranges) if k not in used]
+    unused = [header_range for ix, header_range in enumerate(header_ranges) if ix not in used_ixs]
     if unused:
         shares.append((0.0, weights.unasked_number * len(unused)))
-    missed = [number for i, number in enumerate(question.numbers) if i not in met]
-    others = sum(any(_counts_other(number, *pair) for pair in unused) for number in missed)
-    return shares, others
+    unmatched = [number for ix, number in enumerate(question.numbers) if ix not in fits]
+    other_counts = sum(any(_counts_other(number, *header_range) for header_range in unused) for number in unmatched)
+    return shares, other_counts
+
+
+def _assign_ranges(
+    numbers: Sequence[Number], header_ranges: Sequence[tuple[Range, frozenset[str]]]
+) -> tuple[dict[int, float], set[int]]:
+    """Assign each range to the number that fits it best; return the fit by number index, and the used range indices."""
+    candidates = sorted(
+        ((_fit(number, found, nouns), number_ix, range_ix) for number_ix, number in enumerate(numbers)
+         for range_ix, (found, nouns) in enumerate(header_ranges)),
+        key=lambda item: (-item[0], item[1], item[2]),
+    )  # fmt: skip
+    fits: dict[int, float] = {}
+    used_ixs: set[int] = set()
+    for fit, number_ix, range_ix in candidates:
+        if fit > 0 and number_ix not in fits and range_ix not in used_ixs:
+            fits[number_ix] = fit
+            used_ixs.add(range_ix)
+    return fits, used_ixs
+
+
+def _fit_around(number: Number, entry: TableEntry, cell: CellRecord) -> float:
+    """Score how well a number without a fitting header fits the title, the row, or a column for all other counts."""
+    weights = load_table_lookup().weights
+    title_fit = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
+    is_in_row = any(can_mean(number, found, frozenset()) for found in entry.single_numbers[cell["row_ix"]])
+    is_rest = _is_outside_columns(number, entry, cell)
+    return max(0.6 * title_fit, weights.same_row if is_in_row or is_rest else 0.0)
 
 
 def _is_outside_columns(number: Number, entry: TableEntry, cell: CellRecord) -> bool:
-    """Return whether other columns are for counts of the same thing that exclude the number: it is for the rest."""
-    if number.is_month or not number.is_count or not entry.bounds or entry.headers[cell["col_path"]].ranges:
+    """Return whether a cell's column is for all other counts: columns "1 child" and "2 children", a number of 3."""
+    if number.is_month or not number.is_count or not entry.one_sided_ranges or entry.headers[cell["col_path"]].ranges:
         return False
-    if any(found.holds(number) for header in entry.headers.values() for found, _ in header.ranges):
+    if any(header_range.holds(number) for header in entry.headers.values() for header_range, _ in header.ranges):
         return False
-    return any(_counts_other(number, found, nouns) for found, nouns in entry.bounds)
+    return any(_counts_other(number, header_range, nouns) for header_range, nouns in entry.one_sided_ranges)
 
 
-def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
-    """Score how well a number matches a header's number: it must be within it, and should count the same thing."""
+def _fit(number: Number, header_range: Range, nouns: frozenset[str]) -> float:
+    """Score how well a number fits the range of a header: 0 outside the range, more if both count the same thing."""
     weights = load_table_lookup().weights
-    if not can_mean(number, found, nouns):
+    if not can_mean(number, header_range, nouns):
         return 0.0
-    return _fit_within(number, found, nouns) * (weights.open_range if found.is_open else 1.0)
+    return _fit_within(number, header_range, nouns) * (weights.open_range if header_range.is_open else 1.0)
 
 
-def _fit_within(number: Number, found: Range, nouns: frozenset[str]) -> float:
-    """Score how well a number counts what the numbers of a range count."""
+def _fit_within(number: Number, header_range: Range, nouns: frozenset[str]) -> float:
+    """Score whether a number within a range counts the same thing as the range."""
     weights = load_table_lookup().weights
-    if number.beyond and found.is_single:  # a column for 10 is not for what is over 10, unless nothing else is
+    if (
+        number.direction and header_range.is_single
+    ):  # a column for 10 is not for what is over 10, unless nothing else is
         return float(weights.bound)
-    shared = sum(1 / (1 + distance) for noun, distance in number.nouns if noun in nouns)
-    if shared:
-        missing = 1 - shared / sum(1 / (1 + distance) for _, distance in number.nouns)
-        return 1.0 - float(weights.noun_share) * missing
+    shared_nouns = sum(1 / (1 + distance) for noun, distance in number.nouns if noun in nouns)
+    if shared_nouns:
+        missing_share = 1 - shared_nouns / sum(1 / (1 + distance) for _, distance in number.nouns)
+        return 1.0 - float(weights.noun_share) * missing_share
     is_count = not (number.is_percent or number.is_money or number.value > 100)
-    if found.is_money and is_count:
+    if header_range.is_money and is_count:
         return float(weights.count_as_money)
     if number.nouns and nouns and is_count:
         return float(weights.noun_missing)
@@ -243,53 +337,58 @@ def _fit_within(number: Number, found: Range, nouns: frozenset[str]) -> float:
 
 
 def score_entry_form(forms: frozenset[str], entry: TableEntry) -> float:
-    """Score whether a table belongs to one of the forms in a question.
+    """Score whether a table belongs to one of the forms that a question names.
 
     Args:
         forms: Forms that the question names.
         entry: The table.
 
     Returns:
-        1 where its document is one of the forms, less where the table or its headings only name one, else 0.
+        1 if its document is about one of the forms, less if only the table or its headings name one, else 0.
     """
     if forms & set(entry.context.forms):
         return 1.0
-    named = any(find_words(form) and find_words(form) <= entry.words for form in forms)
-    return float(load_table_lookup().weights.form_named) if named else 0.0
+    is_named = any(find_words(form) and find_words(form) <= entry.words for form in forms)
+    return float(load_table_lookup().weights.form_named) if is_named else 0.0
 
 
-def _counts_other(number: Number, found: Range, nouns: frozenset[str]) -> bool:
-    """Return whether a header counts the same thing as a number and has another value: a family of 4, not of 9."""
-    if found.names_year and number.is_count:  # "30 years old" is no other year than 2013
+def _counts_other(number: Number, header_range: Range, nouns: frozenset[str]) -> bool:
+    """Return whether a header counts the same thing as a number but has another value: a family of 4, not of 9."""
+    if header_range.names_year and number.is_count:  # "30 years old" is no other year than 2013
         return False
-    reach = 2.0 if any(noun == _YEAR and distance < 1 for noun, distance in number.nouns) else 1.0  # "30 years old"
-    nearest = [noun for noun, distance in number.nouns if distance < reach]
-    return found.is_percent == number.is_percent and any(noun in nouns for noun in nearest)
+    max_distance = (
+        2.0 if any(noun == _YEAR and distance < 1 for noun, distance in number.nouns) else 1.0
+    )  # "30 years old"
+    nearest_nouns = [noun for noun, distance in number.nouns if distance < max_distance]
+    return header_range.is_percent == number.is_percent and any(noun in nouns for noun in nearest_nouns)
 
 
 def _facet_share(values: frozenset[str], facet: str, entry: TableEntry, *, row: Header, column: Header) -> float:
-    """Return 1 where the headers name a requested value, -1 where they name others only, 0 where they name none."""
-    for named in (row.facets.get(facet), column.facets.get(facet), entry.title_facets.get(facet)):
-        if named:
-            return 1.0 if named & values else -1.0
+    """Return 1 if the headers or the title name a requested value, -1 if they name only others, 0 if they name none."""
+    for header_values in (row.facets.get(facet), column.facets.get(facet), entry.title_facets.get(facet)):
+        if header_values:
+            return 1.0 if header_values & values else -1.0
     return 0.0
 
 
-def _names_other_years(question: Question, named: Sequence[Range]) -> bool:
-    """Return whether headers name years, and none of the question's: the limits of other years."""
+def _names_other_years(question: Question, year_ranges: Sequence[Range]) -> bool:
+    """Return whether headers name years, but none of the question's years."""
     years = [Number(float(year)) for year in question.years]
-    return bool(named) and not any(found.holds(year) for found in named for year in years)
+    return bool(year_ranges) and not any(year_range.holds(year) for year_range in year_ranges for year in years)
 
 
 def _year_share(question: Question, entry: TableEntry, *, row: Header, column: Header) -> float:
-    """Score how well the question's years are matched by the table's document, or by ranges of years in its context."""
-    headers = (*row.years, *column.years, *entry.outer_years)
-    matched = 0.0
+    """Return the share of the question's years that the table's document, headers or context match."""
+    header_years = (*row.years, *column.years, *entry.outer_years)
+    matched_years = 0.0
     for year in question.years:
         number = Number(float(year))
-        if year in entry.context.years or any(header.holds(number) for header in headers):
-            matched += 1.0
+        if year in entry.context.years or any(header.holds(number) for header in header_years):
+            matched_years += 1.0
         elif entry.mentioned_years:
-            shares = [sum(r.holds(number) for r in ranges) / len(ranges) for ranges in entry.mentioned_years]
-            matched += sum(shares) / len(shares)
-    return matched / len(question.years)
+            shares = [
+                sum(year_range.holds(number) for year_range in sentence_years) / len(sentence_years)
+                for sentence_years in entry.mentioned_years
+            ]
+            matched_years += sum(shares) / len(shares)
+    return matched_years / len(question.years)

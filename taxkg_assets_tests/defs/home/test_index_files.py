@@ -27,7 +27,7 @@ from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.retrieval import find_known_terms
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.index.index import read_rows
-from taxkg_assets.retrieval.index.known import TERMED
+from taxkg_assets.retrieval.index.precomputed import TERM_SOURCE_COLUMNS
 
 PATH = "index/one"
 
@@ -75,7 +75,7 @@ def test_terms_are_read_of_whole_files_that_the_same_code_wrote(sample_home: Pat
     found = find_known_terms(home)
     assert found.known is not None
     path = home.store.read("index")["path"].item()
-    rows = read_rows(open_index(home.store, path), [*TERMED, "terms"])
+    rows = read_rows(open_index(home.store, path), [*TERM_SOURCE_COLUMNS, "terms"])
     assert found.known.equals(rows)
     assert read_terms(home.store, path, terms_by="other code") is None
     mapped = sample_home / path / FACTS / "mapped.arrow"

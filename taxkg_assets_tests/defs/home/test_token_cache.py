@@ -25,20 +25,22 @@ def test_kept_tokens_come_back_bit_by_bit(tmp_path: Path) -> None:
     kept = TokenCache(Store(tmp_path))
     kept.keep("weights", _memory(1 / 3))
     found = kept.read("weights")
-    assert {key: own.tolist() for key, own in found.distinct.items()} == {
+    assert {key: own.tolist() for key, own in found.tokens_by_text.items()} == {
         digest_text("one"): [3, 8],
         digest_text("two"): [3],
     }
-    assert found.sums[digest_text("one")].vectors.tobytes() == np.full((2, 3), 1 / 3, dtype=np.float32).tobytes()
-    assert found.lone[5].tobytes() == np.full(3, 1 / 3, dtype=np.float32).tobytes()
+    assert (
+        found.sums_by_text[digest_text("one")].vectors.tobytes() == np.full((2, 3), 1 / 3, dtype=np.float32).tobytes()
+    )
+    assert found.lone_vectors[5].tobytes() == np.full(3, 1 / 3, dtype=np.float32).tobytes()
 
 
 def test_what_other_weights_or_other_code_found_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = TokenCache(Store(tmp_path))
     kept.keep("weights", _memory(0.1))
-    assert kept.read("other weights").distinct == {}
+    assert kept.read("other weights").tokens_by_text == {}
     monkeypatch.setattr(token_cache, "code_fingerprint", lambda *_: "changed")
-    assert kept.read("weights").distinct == {}
+    assert kept.read("weights").tokens_by_text == {}
 
 
 @pytest.mark.parametrize("keep_bytes", [0, 40, -30])
@@ -47,7 +49,7 @@ def test_a_damaged_file_is_as_none(tmp_path: Path, keep_bytes: int) -> None:
     kept.keep("weights", _memory(0.1))
     (path,) = (tmp_path / "cache" / "tokens").glob("*.npy")
     path.write_bytes(path.read_bytes()[:keep_bytes])
-    assert kept.read("weights").distinct == {}
+    assert kept.read("weights").tokens_by_text == {}
 
 
 def test_altered_bytes_are_found(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_altered_bytes_are_found(tmp_path: Path) -> None:
     written = path.read_bytes()
     vector = np.full(3, 0.1, dtype=np.float32).tobytes()
     path.write_bytes(written.replace(vector, b"\x00" * len(vector)))
-    assert kept.read("weights").distinct == {}
+    assert kept.read("weights").tokens_by_text == {}
 
 
 def test_files_of_former_encoders_are_deleted(tmp_path: Path) -> None:
@@ -65,4 +67,4 @@ def test_files_of_former_encoders_are_deleted(tmp_path: Path) -> None:
     for number in range(KEPT_ENCODERS + 2):
         kept.keep(f"weights {number}", _memory(number))
     assert len(list((tmp_path / "cache" / "tokens").glob("*.npy"))) == KEPT_ENCODERS
-    assert kept.read(f"weights {KEPT_ENCODERS + 1}").lone[5][0] == KEPT_ENCODERS + 1
+    assert kept.read(f"weights {KEPT_ENCODERS + 1}").lone_vectors[5][0] == KEPT_ENCODERS + 1

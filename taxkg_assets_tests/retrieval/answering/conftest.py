@@ -45,7 +45,7 @@ def state(context: PassageContext) -> list[Statement]:
     return [
         own
         for row in context.rows
-        for own in read_row(row, context, route=Route(), passage=0, hit=row, wanted=frozenset())
+        for own in read_row(row, context, route=Route(), passage=0, hit=row, question_terms=frozenset())
     ]
 
 
@@ -53,7 +53,7 @@ def quote(facts: PassageFacts, words: str, *, is_whole: bool = False) -> Unit:
     """The unit of the statement that begins with some words."""
     context = open_contexts(range(facts.rows.height), facts)[0]
     own = next(one for one in state(context) if one.text.startswith(words))
-    return finish_unit(draft_unit(own, worth=1.0, is_whole=is_whole), rank=1)
+    return finish_unit(draft_unit(own, score=1.0, with_paragraph=is_whole), rank=1)
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def test_what_a_box_is_comes_before_what_is_stated_about_it(searcher: Searcher) 
     results = [row for row in searcher.assemble(ranking, k=20, level="paragraph") if row.anchor_key == "box_1b"]
     opening, pointer, said = find_statements(results, facts, route=ranking.route)
     assert opening.text == "Box 1b. Shows all the tides."
-    assert (opening.opens, said.opens) == (("box_1b",), ())
+    assert (opening.explained_keys, said.explained_keys) == (("box_1b",), ())
     assert (opening.is_pointer, pointer.is_pointer) == (False, True)
 
 
@@ -101,7 +101,7 @@ def test_a_listed_code_is_a_sentence_however_short(searcher: Searcher) -> None:
     ranking = searcher.rank("code 7 of the 2077-ZED")
     route = replace(ranking.route, keys=("code_7",))
     found = find_statements(searcher.assemble(ranking, k=1, level="paragraph"), facts, route=route)
-    assert [own.text for own in found if own.opens] == ["7—Sunk."]
+    assert [own.text for own in found if own.explained_keys] == ["7—Sunk."]
     assert "6—Sold to another one of them." not in [own.text for own in found if not own.is_foreign]
 
 
@@ -225,7 +225,7 @@ def test_the_cell_of_a_table_among_the_passages_is_quoted(
     units = [
         unit
         for leads in (True, False)
-        for unit in quote_table_cells(tabled, question, ranking, results=[result], leads=leads)
+        for unit in quote_table_cells(tabled, question, ranking, results=[result], may_open_answer=leads)
     ]
     assert [
         [piece.text.rpartition(": ")[2] for piece in unit.pieces if piece.role == "cell"] for unit in units

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.answering.answer import ask
-from taxkg_assets.retrieval.answering.boxes import find_named_box
+from taxkg_assets.retrieval.answering.boxes import find_described_box
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
@@ -51,5 +51,5 @@ def test_the_answer_names_form_box_and_label(knowing: Searcher) -> None:
 def test_only_one_fitting_label_of_the_newest_face_names_a_box(
     knowing: Searcher, question: str, key: str | None
 ) -> None:
-    box = find_named_box(knowing, question, knowing.rank(question))
+    box = find_described_box(knowing, question, knowing.rank(question))
     assert (box.key if box else None) == key

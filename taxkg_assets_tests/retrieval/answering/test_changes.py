@@ -62,7 +62,7 @@ def frame(*rows: dict[str, Any]) -> pl.DataFrame:
 )
 def test_changes_are_of_the_years_requested(years: tuple[int, ...], expected: list[int]) -> None:
     older = change(0, from_revision="2027", to_revision="2029")
-    found = find_changes(frame(older, change(1)), Route(forms=("2077-ZED",), years=years), wanted={})
+    found = find_changes(frame(older, change(1)), Route(forms=("2077-ZED",), years=years), topic_terms={})
     assert sorted(row["change_ix"] for row in found) == expected
 
 
@@ -74,13 +74,13 @@ def test_routine_changes_rows_of_tables_and_other_boxes_are_left_out() -> None:
         change(3, key="box_1b"),
         change(4, form="2078"),
     )
-    found = find_changes(rows, Route(forms=("2077-ZED",), keys=("box_1b",)), wanted={})
+    found = find_changes(rows, Route(forms=("2077-ZED",), keys=("box_1b",)), topic_terms={})
     assert [row["change_ix"] for row in found] == [3]
 
 
 def test_changes_of_what_is_requested_come_alone() -> None:
     rows = frame(change(0, heading_path="Duty", before="A duty.", after="No duty."), change(1))
-    found = find_changes(rows, Route(forms=("2077-ZED",)), wanted=dict.fromkeys(find_terms("duty"), 1.0))
+    found = find_changes(rows, Route(forms=("2077-ZED",)), topic_terms=dict.fromkeys(find_terms("duty"), 1.0))
     assert [row["change_ix"] for row in found] == [0]
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.destinations import (
-    INTO,
-    OUT_OF,
+    FROM_SOURCE,
+    FROM_TARGET,
     Direction,
     choose_flows,
     find_direction,
@@ -42,21 +42,21 @@ def choose(question: str, *rows: dict[str, Any], keys: tuple[str, ...] = ("line_
     direction = find_direction(question, own)
     assert direction is not None
     forms = find_form_groups(question, own, flows)
-    found = choose_flows(flows, own, forms=forms, direction=direction, newest=NEWEST)
+    found = choose_flows(flows, own, forms=forms, direction=direction, newest_documents=NEWEST)
     return [chosen.flow_id for chosen in found]
 
 
 @pytest.mark.parametrize(
     ("question", "direction"),
     [
-        ("Where do I report line 3 of Form 2077?", INTO),
-        ("On what line of the 88 do I enter line 3 of the 2077?", INTO),
-        ("Where does line 3 of Form 2077 come from?", OUT_OF),
-        ("What goes on line 3 of Form 2077?", OUT_OF),
-        ("Where do I find the amount to enter on line 3 of Form 2077?", OUT_OF),
-        ("Which lines of Form 2077 add up to line 3?", OUT_OF),
-        ("Which boxes of Form 88 go to line 3 of Form 2077?", OUT_OF),
-        ("Which line does line 3 of Form 2077 go to?", INTO),
+        ("Where do I report line 3 of Form 2077?", FROM_SOURCE),
+        ("On what line of the 88 do I enter line 3 of the 2077?", FROM_SOURCE),
+        ("Where does line 3 of Form 2077 come from?", FROM_TARGET),
+        ("What goes on line 3 of Form 2077?", FROM_TARGET),
+        ("Where do I find the amount to enter on line 3 of Form 2077?", FROM_TARGET),
+        ("Which lines of Form 2077 add up to line 3?", FROM_TARGET),
+        ("Which boxes of Form 88 go to line 3 of Form 2077?", FROM_TARGET),
+        ("Which line does line 3 of Form 2077 go to?", FROM_SOURCE),
         ("What is line 3 of Form 2077?", None),
         ("Who may leave line 3 of Form 2077 empty?", None),
     ],

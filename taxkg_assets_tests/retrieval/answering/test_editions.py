@@ -32,7 +32,7 @@ def draft(words: str, *, key: str | None = None) -> Draft:
     """A draft of one sentence, under a box where a key is given."""
     facts = make_facts(("Box 3. Rent" if key else "Rent", [words]), keys=[key])
     (own,) = state(open_contexts([0], facts)[0])
-    return draft_unit(own, worth=1.0)
+    return draft_unit(own, score=1.0)
 
 
 def test_editions_of_one_product_and_boxes_of_several_forms_are_named(searcher: Searcher) -> None:
@@ -47,13 +47,13 @@ def test_editions_of_one_product_and_boxes_of_several_forms_are_named(searcher: 
     plain, boxed = draft("Enter the rent of berths."), draft("Enter the rent of barns.", key="box_3")
 
     def name(*quoted: tuple[Draft, Result], is_compared: bool = False) -> list[bool]:
-        return [bool(own) for own in name_editions(quoted, searcher.facts, is_compared=is_compared)]
+        return [bool(own) for own in name_editions(quoted, searcher.facts, is_comparison=is_compared)]
 
     assert name((plain, first), (boxed, first)) == [False, False]
     assert name((plain, first), (plain, same)) == [True, True]
     assert name((plain, first), (boxed, other)) == [False, True]
     assert name((plain, first), is_compared=True) == [True]
-    assert name_editions([(boxed, first), (plain, same)], searcher.facts, is_compared=False)[0] == (
+    assert name_editions([(boxed, first), (plain, same)], searcher.facts, is_comparison=False)[0] == (
         f"{first.form} {first.revision}"
     )
 
@@ -64,5 +64,5 @@ def test_an_amount_that_a_newer_document_may_have_changed_is_named(searcher: Sea
     stale = {row["document_id"] for row in searcher.facts.documents if row["is_stale"]}
     old = next(result for result in results if result.document in stale)
     texts = ("The rent of a berth is $40.", "For 2030, the rent of a berth is $40.", "Enter the rent of berths.")
-    named = [bool(name_editions([(draft(own), old)], searcher.facts, is_compared=False)[0]) for own in texts]
+    named = [bool(name_editions([(draft(own), old)], searcher.facts, is_comparison=False)[0]) for own in texts]
     assert named == [True, False, False]

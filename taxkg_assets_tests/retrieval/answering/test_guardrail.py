@@ -94,8 +94,8 @@ def test_words_that_stand_far_apart_are_not_full_overlap(searcher: Searcher) -> 
             results=results,
             facts=searcher.facts,
             catalog=searcher.catalog,
-            terms=[],
-            rows=[row],
+            passage_terms=[],
+            candidate_terms=[row],
         )["max_term_overlap"]
 
     assert hold([first, "quay", second]) == 0.5 > hold([first, *["quay"] * 20, second]) > 0.0
@@ -106,7 +106,7 @@ def test_first_passages_of_many_documents_are_scattered(searcher: Searcher) -> N
         return _find_of(searcher, replace(ranking, candidates=candidates))["document_spread"]
 
     ranking = searcher.rank("harbour rent in box 1a")
-    by_document = {int(searcher.facts.number_of[found.row]): found for found in ranking.candidates}
+    by_document = {int(searcher.facts.number_by_row[found.row]): found for found in ranking.candidates}
     assert len(by_document) > 1
     assert count(tuple(by_document.values())) == 1.0
     assert count(ranking.candidates[:1] * 3) == 0.0

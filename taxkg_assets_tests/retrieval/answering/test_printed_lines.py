@@ -10,14 +10,14 @@ import pytest
 
 from taxkg_assets.records import LineRecord
 from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.openings import prepend_opening
 from taxkg_assets.retrieval.answering.printed_lines import (
     asks_for_line,
-    asks_where,
+    asks_for_line_to_use,
     choose_lines,
     match_lines,
     select_lines,
 )
-from taxkg_assets.retrieval.answering.stated import put_first
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -36,7 +36,7 @@ def choose(*rows: dict[str, Any], **route: Any) -> list[str]:
 
 def select(*rows: dict[str, Any], route: Route) -> list[LineRecord]:
     newest = ("f2077--2031", "f2077--2031__copy", "f88--2031")
-    return select_lines(pl.DataFrame(list(rows)), route, newest=newest)
+    return select_lines(pl.DataFrame(list(rows)), route, newest_documents=newest)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_a_line_is_found_by_its_name(question: str, forms: tuple[str, ...], expe
         line(1, form="88", document_id="f88--2031", label="Berth dues", kind="box"),
     ]
     route = Route(forms=forms)
-    assert asks_where(question, route)
-    assert not asks_where(question, Route(keys=("line_3",)))
+    assert asks_for_line_to_use(question, route)
+    assert not asks_for_line_to_use(question, Route(keys=("line_3",)))
     found = match_lines(select(*rows, route=route), question, route)
     assert [row["label"] for row in found] == expected
 
@@ -122,7 +122,7 @@ def test_what_only_repeats_is_left_out_and_another_document_is_named(searcher: S
 
     stated, repeated = unit(own.rank, "Rent. Enter it there. Not here."), unit(own.rank, "Enter it  there")
     more, elsewhere = unit(own.rank, "Enter it there.", "Or not."), unit(other.rank, "Never enter it.")
-    kept = put_first([stated], [repeated, more, elsewhere], results=results)
+    kept = prepend_opening([stated], [repeated, more, elsewhere], results=results)
     assert [unit.text for unit in kept[:2]] == [stated.text, "Or not."]
     assert kept[2].text == f"{other.form} {other.revision}".strip() + ": Never enter it."
-    assert put_first([], [repeated], results=results) == [repeated]
+    assert prepend_opening([], [repeated], results=results) == [repeated]

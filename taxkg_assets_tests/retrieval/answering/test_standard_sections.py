@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.answering.answer import Answer, ask
-from taxkg_assets.retrieval.answering.standard_sections import read_kind
+from taxkg_assets.retrieval.answering.standard_sections import find_section_kind
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
@@ -36,7 +36,7 @@ ADDRESS = "Mail the form to the harbour office, 1 Pier Road."
     ],
 )
 def test_the_section_is_read_from_the_question(question: str, kind: str) -> None:
-    assert read_kind(question) == kind
+    assert find_section_kind(question) == kind
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def read_all(*sections: Section, level: str = "paragraph") -> list[Statement]:
 
 def rank(statements: Sequence[Statement], worth: Sequence[float]) -> list[str]:
     """The texts of chosen statements, in the order of choice."""
-    chosen = rank_statements(statements, dict(enumerate(worth)), openings=(), wanted={})
+    chosen = rank_statements(statements, dict(enumerate(worth)), required=(), term_idf={})
     return [statements[place].text for place in chosen]
 
 
@@ -71,7 +71,7 @@ def test_a_unit_is_repeated_by_one_other_unit_not_by_several_together() -> None:
         ("Both", ["Guests pay half of the rent of a berth in May."]),
         ("Fees", ["Rent of a berth is due in May, but guests pay half of the fee."]),
     )
-    drafts = [draft_unit(own, worth=1.0, is_whole=False) for own in read_all(*passages)]
+    drafts = [draft_unit(own, score=1.0, with_paragraph=False) for own in read_all(*passages)]
     for passage, draft in enumerate(drafts):
         draft.passage = passage
     first, second, both, whole = drafts

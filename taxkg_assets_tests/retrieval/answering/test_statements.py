@@ -55,7 +55,7 @@ def test_the_same_line_of_another_form_is_foreign_even_if_it_names_the_form() ->
     contexts = open_contexts(range(facts.rows.height), facts)
 
     def read(row: int) -> list[bool]:
-        found = read_row(row, contexts[row], route=route, passage=1, hit=row, wanted=frozenset())
+        found = read_row(row, contexts[row], route=route, passage=1, hit=row, question_terms=frozenset())
         return [own.is_foreign for own in found]
 
     assert read(0) == [True, True]
@@ -73,10 +73,10 @@ def test_the_code_of_the_question_comes_before_its_box() -> None:
     found: list[Statement] = [
         replace(own, is_foreign=False)
         for row in range(2)
-        for own in read_row(row, contexts[row], route=route, passage=row, hit=row, wanted=frozenset())
+        for own in read_row(row, contexts[row], route=route, passage=row, hit=row, question_terms=frozenset())
     ]
     box, code = (next(n for n, own in enumerate(found) if text in own.text) for text in ("the harbor paid", "gull"))
     drafts = choose_units(
-        found, {box: 1.0, code: 0.0}, order=[box, code], openings=[box, code], leading=[code], codes={"code_G"}
+        found, {box: 1.0, code: 0.0}, order=[box, code], required=[box, code], leading=[code], codes={"code_G"}
     )
     assert [draft.passage for draft in drafts] == [1, 0]

@@ -58,7 +58,7 @@ def test_rare_terms_outweigh_common_ones() -> None:
 
 def test_expansions_count_less_than_the_question() -> None:
     retriever = build_lexical([["rent"], ["berth"]])
-    scores = retriever.score_rows(["rent"], extra=["berth"], extra_weight=0.5)
+    scores = retriever.score_rows(["rent"], expansion_terms=["berth"], expansion_weight=0.5)
     assert scores[0] == pytest.approx(2 * scores[1])
 
 

@@ -23,8 +23,8 @@ from taxkg_assets.retrieval.index.index import (
     read_index,
     score_self_check,
 )
-from taxkg_assets.retrieval.index.known import TERMED, build_known
 from taxkg_assets.retrieval.index.levels import build_units
+from taxkg_assets.retrieval.index.precomputed import TERM_SOURCE_COLUMNS, build_precomputed
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.models.ranking import Codes
 from taxkg_assets.settings import Settings
@@ -43,7 +43,7 @@ def _build(folder: Path, rows: pl.DataFrame) -> tuple[lancedb.DBConnection, dy.D
         connection,
         rows,
         units=units,
-        known=build_known(rows.drop("vector"), stack_vectors(rows["vector"]), units=units.drop("vector")),
+        precomputed=build_precomputed(rows.drop("vector"), stack_vectors(rows["vector"]), units=units.drop("vector")),
         path="index/1",
         model_name="terms",
         model_hash="terms-1",
@@ -74,7 +74,7 @@ def test_version_depends_on_content_alone(tmp_path: Path, index_rows: pl.DataFra
 
 def test_self_checks_see_an_index_that_holds_something_else(index_rows: pl.DataFrame) -> None:
     vectors, empty = stack_vectors(index_rows["vector"]), build_units(index_rows.clear(), summaries=pl.DataFrame())
-    known = build_known(index_rows.drop("vector"), vectors, units=empty.drop("vector"))
+    known = build_precomputed(index_rows.drop("vector"), vectors, units=empty.drop("vector"))
     assert score_self_check(known.codes, vectors) == 1.0
     assert find_unretrievable_chunks(known.lexical, index_rows).is_empty()
     others = np.random.default_rng(7).standard_normal((200, 8)).astype(np.float32)
@@ -125,11 +125,11 @@ def test_known_terms_are_taken_and_all_others_are_found(
 
     def build(known: pl.DataFrame | None) -> pl.DataFrame:
         return build_index_rows(
-            chunks=chunks, documents=documents, embeddings=embeddings, model_hash="terms-1", known=known
+            chunks=chunks, documents=documents, embeddings=embeddings, model_hash="terms-1", old_terms=known
         )
 
     whole = build(None)
-    before = whole.select(*TERMED, "terms")
+    before = whole.select(*TERM_SOURCE_COLUMNS, "terms")
     assert build(before).equals(whole)
     assert build(before.gather_every(2)).equals(whole), "a row that is not known is read"
     assert build(pl.concat([before, before])).equals(whole), "two rows may say the same"

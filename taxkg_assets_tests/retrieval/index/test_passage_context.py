@@ -24,7 +24,7 @@ def read_lines(*sections: Section) -> list[Line]:
 
 
 def lead_texts(lines: Sequence[Line]) -> dict[str, list[str]]:
-    return {line.text: [lines[place].text for place in line.leads] for line in lines}
+    return {line.text: [lines[place].text for place in line.intro_ixs] for line in lines}
 
 
 def test_items_hang_on_the_line_before_their_list() -> None:
@@ -105,7 +105,7 @@ def test_a_late_item_of_a_long_list_keeps_its_lead_in() -> None:
     row = len(items)
     context = open_contexts([row], facts)[row]
     (item,) = context.of_row[row]
-    assert [context.lines[place].text for place in item.leads] == ["Do not include:"]
+    assert [context.lines[place].text for place in item.intro_ixs] == ["Do not include:"]
 
 
 def test_the_rest_of_an_item_in_the_next_passage_keeps_its_lead_in() -> None:
@@ -115,7 +115,7 @@ def test_the_rest_of_an_item_in_the_next_passage_keeps_its_lead_in() -> None:
     rows = facts.rows.with_columns(node_ids=pl.Series([["e0"], ["e1"], ["e1"]]))
     context = open_contexts([2], PassageFacts(rows))[2]
     (rest,) = context.of_row[2]
-    assert (rest.is_item, [context.lines[place].text for place in rest.leads]) == (True, ["Do not include:"])
+    assert (rest.is_item, [context.lines[place].text for place in rest.intro_ixs]) == (True, ["Do not include:"])
 
 
 def test_a_list_continues_below_a_table() -> None:
@@ -123,13 +123,13 @@ def test_a_list_continues_below_a_table() -> None:
     rows = facts.rows.with_columns(level=pl.Series(["paragraph", "table", "paragraph"]))
     context = open_contexts([2], PassageFacts(rows))[2]
     (item,) = context.of_row[2]
-    assert [context.lines[place].text for place in item.leads] == ["Do not pay:"]
+    assert [context.lines[place].text for place in item.intro_ixs] == ["Do not pay:"]
 
 
 def test_a_letter_after_small_numerals_continues_with_the_outer_list() -> None:
     lines = ["(a) None of these:", "(i) piers,", "(ii) barns.", "(b) All berths."]
     context = open_contexts([0], make_facts(("Duty", lines)))[0]
-    assert [line.leads for line in context.lines] == [(), (0,), (0,), ()]
+    assert [line.intro_ixs for line in context.lines] == [(), (0,), (0,), ()]
 
 
 def test_a_short_item_and_a_table_row_are_one_sentence_and_prose_is_split() -> None:

@@ -14,10 +14,10 @@ from taxkg_assets.retrieval.index import fetched, row_store
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.index import write_passages
-from taxkg_assets.retrieval.index.known import MAPPED
+from taxkg_assets.retrieval.index.precomputed import MAPPED_COLUMNS
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.index.row_store import LanceRows, Pages, StoredVectors
-from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions, open_sections
+from taxkg_assets.retrieval.index.sections import build_section_means, compute_mean_vectors, open_sections
 from taxkg_assets.retrieval.ranking.windows import SHOWN
 
 COLUMNS = ("text", "heading_path", "node_ids", "bboxes", "tags")
@@ -35,7 +35,7 @@ def lance(tmp_path: Path, rows: pl.DataFrame) -> LanceRows:
 
     connection = lancedb.connect(tmp_path)
     write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
-    return LanceRows(connection.open_table("passages"), rows.select(MAPPED))
+    return LanceRows(connection.open_table("passages"), rows.select(MAPPED_COLUMNS))
 
 
 def test_rows_come_as_they_were_written_in_the_order_requested(lance: LanceRows, rows: pl.DataFrame) -> None:
@@ -96,20 +96,20 @@ def test_cells_of_rows_are_read_at_once_and_one_by_one_where_the_cache_was_empti
 
 
 def test_what_a_search_shows_is_not_read_from_the_database(rows: pl.DataFrame) -> None:
-    store = LanceRows(None, rows.select(MAPPED))
+    store = LanceRows(None, rows.select(MAPPED_COLUMNS))
     assert store.read([2, 1], SHOWN) == rows.select(SHOWN)[[2, 1]].to_dict(as_series=False)
 
 
 def test_a_filter_marks_the_rows_that_it_passes_one_by_one(rows: pl.DataFrame) -> None:
     facts = PassageFacts(rows)
     documents = np.arange(facts.document_number.max() + 1) % 2 == 0
-    side = facts.sides[-1]
+    side = facts.perspectives[-1]
     narrow = RowFilter(documents=documents).narrow(perspective=side)
-    passes = documents[facts.document_number] & (facts.side_number == facts.find_side(side))
+    passes = documents[facts.document_number] & (facts.perspective_number == facts.find_perspective(side))
     among = np.arange(0, rows.height, 3)
     assert narrow.mask(facts).tolist() == passes.tolist()
     assert narrow.mask(facts, among=among).tolist() == passes[among].tolist()
-    starts, lengths = facts.runs
+    starts, lengths = facts.uniform_runs
     assert np.repeat(facts.document_number[starts], lengths).tolist() == facts.document_number.tolist()
 
 
@@ -123,7 +123,7 @@ def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
 
 
 def test_mapped_pages_are_released_once_many_rows_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_store, "_READ_BETWEEN", 10)
+    monkeypatch.setattr(row_store, "_ROWS_PER_RELEASE", 10)
     mapped = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     mapped.write(b"once read")
     pages = Pages(mapped)
@@ -143,7 +143,7 @@ def test_stored_vectors_are_read_in_the_order_requested(tmp_path: Path) -> None:
 def test_sections_point_where_their_passages_do() -> None:
     vectors = np.random.default_rng(7).standard_normal((7, 4)).astype(np.float32)
     anchors = np.array([0, 1, 1, 3, 2, 1, 3])
-    sections = open_sections(anchors, means=build_means(anchors, vectors), vectors=vectors)
-    found, exact = sections.read(np.array([3, 0, 1, 3, 2])), find_mean_directions(vectors, anchors, count=4)
+    sections = open_sections(anchors, means=build_section_means(anchors, vectors), vectors=vectors)
+    found, exact = sections.read(np.array([3, 0, 1, 3, 2])), compute_mean_vectors(vectors, anchors, count=4)
     assert found[[0, 2, 3]] == pytest.approx(exact[[3, 1, 3]])
     assert np.array_equal(found[[1, 4]], vectors[[0, 4]])  # the only passages of theirs

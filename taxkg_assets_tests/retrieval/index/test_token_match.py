@@ -152,16 +152,16 @@ def test_the_memory_contains_what_the_last_passages_need_and_no_more() -> None:
     memory = TokenMemory()
     build_token_index(["harbour", "rent"], encoder=WordEncoder(), memory=memory)
     build_token_index(["rent"], encoder=WordEncoder(), memory=memory)
-    assert set(memory.distinct) == set(memory.sums) == {digest_text("rent")}
+    assert set(memory.tokens_by_text) == set(memory.sums_by_text) == {digest_text("rent")}
 
 
 def test_an_empty_memory_is_written_and_read() -> None:
     memory = read_memory(TokenMemory().list_arrays())
-    assert (memory.distinct, memory.sums, memory.lone) == ({}, {}, {})
+    assert (memory.tokens_by_text, memory.sums_by_text, memory.lone_vectors) == ({}, {}, {})
 
 
 def test_a_remembered_comparison_gives_the_same_scores(index: TokenIndex) -> None:
-    remembering = RememberingTokens.of(index)
+    remembering = RememberingTokens.wrap(index)
     for question in ("rent duty", "port", "rent duty", *(f"port {'rent ' * number}" for number in range(10))):
         assert _score(remembering, question) == _score(index, question)
-    assert 0 < len(remembering.known) <= 8
+    assert 0 < len(remembering.cached_similarities) <= 8

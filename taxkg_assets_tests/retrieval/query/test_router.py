@@ -12,8 +12,8 @@ from taxkg_assets.retrieval.query.router import (
     covers_key,
     find_lay_terms,
     find_missing_keys,
-    find_printed_terms,
     find_route,
+    map_lay_terms,
 )
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.models.lay_terms import load_lay_terms
@@ -124,10 +124,10 @@ def test_everyday_words_bring_the_printed_terms() -> None:
 
 
 def test_printed_terms_belong_to_the_everyday_words_alone() -> None:
-    printed = find_printed_terms("my boss wants to know")
+    printed = map_lay_terms("my boss wants to know")
     assert set(printed) == {"boss"}
     assert "employer" in printed["boss"]
-    assert find_printed_terms("nothing to translate here") == {}
+    assert map_lay_terms("nothing to translate here") == {}
 
 
 def test_a_box_that_one_form_alone_has_names_the_form() -> None:

@@ -46,19 +46,19 @@ def make_signals(
     """Signals of all rows with one score, read as a search reads them."""
     rows = np.arange(len(posted))
     scores, lexical = np.full(len(rows), share), build_lexical(posted)
-    contained = lexical.hold_terms(list(terms), rows)
+    contained = lexical.find_containing_rows(list(terms), rows)
     columns = {name: list(facts.columns[name]) for name in ("heading_path", "terms", "anchor_key", "text")}
     return Signals(
         rows=rows,
         lexical=scores,
         vector=scores,
         fused=scores,
-        by_document={},
+        document_features={},
         document_number=np.zeros(len(rows), dtype=np.int64),
-        by_section=scores,
-        by_token=scores,
+        section_similarity=scores,
+        token_similarity=scores,
         contained=contained,
-        contained_printed=find_contained_terms(contained, rows, terms, printed or {}, lexical),
+        contained_or_synonym=find_contained_terms(contained, rows, terms, printed or {}, lexical),
         headings=columns["heading_path"],
         terms=columns["terms"],
         keys=columns["anchor_key"],
@@ -74,7 +74,7 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         make_signals(facts, "harbour", "dues", posted=posted, share=0.0),
         route,
         wanted={"harbour": 2.0, "dues": 2.0},
-        terms=["harbour", "rent"],
+        passage_terms=["harbour", "rent"],
         facts=facts,
     )
     return {name: float(values[0]) for name, values in found.items()}
@@ -129,7 +129,7 @@ def test_the_reader_counts_only_for_a_form_with_two_readers(
         make_signals(facts, posted=[["berth"]] * len(rows)),
         Route(perspective="filer", certainty=0.8),
         wanted={},
-        terms=[],
+        passage_terms=[],
         facts=facts,
     )
     assert (found["same_audience"][0], found["opposite_audience"][0]) == (same_audience, opposite_audience)
@@ -145,7 +145,7 @@ def test_tokens_count_only_where_no_box_is_named() -> None:
     facts = PassageFacts(pl.DataFrame([ROW]))
     signals = make_signals(facts, posted=[["berth"]])
     for route, matched in ((Route(), 1.0), (Route(keys=("box_2",)), 0.0)):
-        found = compute_features(signals, route, wanted={}, terms=[], facts=facts)
+        found = compute_features(signals, route, wanted={}, passage_terms=[], facts=facts)
         assert found["token_match"].tolist() == [matched]
 
 
@@ -155,7 +155,7 @@ def test_a_passage_with_the_printed_word_contains_the_everyday_one() -> None:
         make_signals(facts, "boss", "pier", posted=[["employer", "berth"], ["pier"]], printed=printed),
         Route(),
         wanted={"boss": 3.0, "pier": 1.0},
-        terms=["boss", "pier"],
+        passage_terms=["boss", "pier"],
         facts=facts,
     )
     assert found["coverage"].tolist() == [3 / (3 + 1), 1 / (3 + 1)]
@@ -207,7 +207,9 @@ def test_a_return_of_estates_answers_questions_about_them_alone(route: Route, ex
 
 
 def test_a_document_belongs_to_the_place_it_names(searcher: Searcher) -> None:
-    places = dict(zip([row["document_id"] for row in searcher.facts.documents], searcher.facts.places, strict=True))
+    places = dict(
+        zip([row["document_id"] for row in searcher.facts.documents], searcher.facts.jurisdictions, strict=True)
+    )
     assert places["town-code"] == "new_york_city"
     assert places["f2077zed--2031"] == ""
 

@@ -39,19 +39,19 @@ def _rate(question: str, table: dict[str, Any], *, share: float = 1.0, years: tu
 
 
 def test_a_cell_leads_where_something_of_the_question_selects_its_row() -> None:
-    assert _rate("service life of property: a boat of 30 feet", PERIODS).leads
-    assert not _rate("service life of moored property", PERIODS).leads
+    assert _rate("service life of property: a boat of 30 feet", PERIODS).may_open_answer
+    assert not _rate("service life of moored property", PERIODS).may_open_answer
 
 
 def test_a_status_alone_selects_a_row_of_a_table_about_something_else() -> None:
     """Only the name of the document says "discount": the table is about who has to file."""
     found = _rate("discount for single", CHART)
-    assert not found.leads
+    assert not found.may_open_answer
 
 
 @pytest.mark.parametrize(("share", "leads"), [(1.0, True), (0.1, False)])
 def test_a_table_that_the_search_finds_far_down_does_not_lead(share: float, leads: bool) -> None:
-    assert _rate("service life of a boat, 30 feet long", PERIODS, share=share).leads is leads
+    assert _rate("service life of a boat, 30 feet long", PERIODS, share=share).may_open_answer is leads
 
 
 def test_an_invented_case_and_another_year_are_never_apt() -> None:
@@ -73,7 +73,7 @@ ADDRESSES = _list(
 def test_where_nothing_selects_a_column_the_others_of_the_row_are_listed(question: str, header: bool) -> None:
     found = _rate(question, ADDRESSES)
     assert found.row_path == "Northport"
-    assert len(found.others) == (2 if header else 0)
+    assert len(found.other_cells) == (2 if header else 0)
 
 
 def test_of_editions_with_the_same_headers_the_newest_leads() -> None:
@@ -103,13 +103,13 @@ def test_a_quarter_is_one_of_the_four_periods_of_a_year(periods: list[str], ques
     table = _list("", ["For the period:", "Due date:*"], [list(row) for row in zip(periods, DAYS, strict=True)])
     found = _rate(question, table | {"title": "Dues of first, second, third and fourth quarters"})
     assert found.value == day
-    assert found.leads
+    assert found.may_open_answer
     assert found.words.endswith(f"| Due date: {day}")
 
 
 def test_periods_that_are_no_year_have_no_quarters() -> None:
     table = _list("", ["For the period:", "Due date:"], [list(row) for row in zip(RANGES[:3], DAYS, strict=False)])
-    assert not _rate("harbor dues of the third quarter, due date", table).leads
+    assert not _rate("harbor dues of the third quarter, due date", table).may_open_answer
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.tables.tables import build_tables
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_table_cells, find_unit
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_row_of_cell, find_table_cells
 from taxkg_assets_tests.extraction import table_pdfs
 from tools.rule_switch import every_rule
 
@@ -216,11 +216,11 @@ def test_a_word_is_nearby_where_another_cell_of_the_row_prints_it() -> None:
         [["Owner", "at the quay", "barns at the quay"], ["Guest", "on the roof", ""]],
     )
     entry = build_table_catalogue([table]).entries[0]
-    owner, due, note = entry.by_row[0]
-    assert entry.is_nearby("barn", due)
-    assert not entry.is_nearby("barn", note), "only its own cell prints it"
-    assert entry.is_nearby("quay", note)
-    assert not entry.is_nearby("roof", owner)
+    owner, due, note = entry.cells_by_row[0]
+    assert entry.is_in_other_cell("barn", due)
+    assert not entry.is_in_other_cell("barn", note), "only its own cell prints it"
+    assert entry.is_in_other_cell("quay", note)
+    assert not entry.is_in_other_cell("roof", owner)
 
 
 def test_a_bracket_takes_its_lower_end_and_leaves_its_upper_one() -> None:
@@ -296,9 +296,9 @@ def test_the_unit_of_a_cell_prints_its_row() -> None:
     )[0]
     texts = ["A word.", "HOUSEHOLD SIZE 2: | Weekly Fee - 1 Boat | $8", "HOUSEHOLD SIZE 3: | Weekly Fee - 1 Boat | $9"]
     assert match.value == "$9"
-    assert find_unit(match, facts=_print_table(match.table_id, texts)) == 2
-    assert find_unit(match, facts=_print_table(match.table_id, ["A word.", "elsewhere", "nor here"])) == 1
-    assert find_unit(match, facts=_print_table("another", texts)) is None
+    assert find_row_of_cell(match, facts=_print_table(match.table_id, texts)) == 2
+    assert find_row_of_cell(match, facts=_print_table(match.table_id, ["A word.", "elsewhere", "nor here"])) == 1
+    assert find_row_of_cell(match, facts=_print_table("another", texts)) is None
 
 
 def _print_table(table_id: str, texts: list[str]) -> PassageFacts:

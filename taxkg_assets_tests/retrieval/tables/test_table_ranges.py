@@ -40,9 +40,9 @@ def test_numbers_of_forms_and_lines_measure_nothing(header: str) -> None:
 
 
 def test_ends_in_two_cells_make_a_bracket() -> None:
-    bracket = join_ends("$605", "$615", low_in=True)
+    bracket = join_ends("$605", "$615", includes_low=True)
     assert bracket is not None
     assert [bracket.holds(Number(value)) for value in (604, 605, 614.99, 615)] == [False, True, True, False]
-    last = join_ends("$788,000", "- - - -", low_in=True)
+    last = join_ends("$788,000", "- - - -", includes_low=True)
     assert last is not None
     assert last.holds(Number(1e9))

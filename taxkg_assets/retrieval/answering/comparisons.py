@@ -1,4 +1,4 @@
-"""Comparisons: an answer covers each side and names it."""
+"""Comparisons of two forms or years: an answer contains a statement about each."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ COMPARISON = "comparison"
 """The intent of a question that compares two things."""
 
 
-def find_sides(
+def find_compared_statements(
     statements: Sequence[Statement],
-    worth: Mapping[int, float],
+    scores: Mapping[int, float],
     *,
     route: Route,
     results: Sequence[Result],
@@ -28,7 +28,7 @@ def find_sides(
 
     Args:
         statements: Statements of the passages.
-        worth: Score of each likely statement by its place in the list.
+        scores: Score of each candidate statement by its index.
         route: Route of the question.
         results: Passages of the statements.
         documents: Columns of documents.
@@ -37,16 +37,16 @@ def find_sides(
     Returns:
         Indices of statements; empty where the question names fewer than two forms or years.
     """
-    years_of = {row["document_id"]: row["years"] for row in documents.documents}
+    years_by_document = {row["document_id"]: row["years"] for row in documents.documents}
 
-    def covers(own: Statement, side: object) -> bool:
+    def is_about(statement: Statement, side: object) -> bool:
         if isinstance(side, int):
-            return side in years_of.get(results[own.passage].document, ())
-        return side in split_forms(facts.forms[facts.form_number[own.row]])
+            return side in years_by_document.get(results[statement.passage].document, ())
+        return side in split_forms(facts.forms[facts.form_number[statement.row]])
 
     sides: Sequence[object] = route.forms if len(route.forms) > 1 else route.years
     if len(sides) < 2:
         return []
-    found = [[place for place in worth if covers(statements[place], side)] for side in sides]
-    best = [max(places, key=lambda place: (worth[place], -place)) for places in found if places]
-    return list(dict.fromkeys(best))
+    indices_by_side = [[ix for ix in scores if is_about(statements[ix], side)] for side in sides]
+    best_indices = [max(indices, key=lambda ix: (scores[ix], -ix)) for indices in indices_by_side if indices]
+    return list(dict.fromkeys(best_indices))

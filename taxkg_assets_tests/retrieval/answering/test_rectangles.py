@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.answering.places import find_range, place_units
+from taxkg_assets.retrieval.answering.rectangles import add_rectangles, locate_quote
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 
 TEXT = "Enter the rent. Do not enter duty."
@@ -33,15 +33,15 @@ def read(element_ids: Collection[str]) -> pl.DataFrame:
 )
 def test_a_piece_has_the_rectangles_of_its_lines(quote: str, tops: list[float]) -> None:
     unit = Unit(rank=1, label="", pieces=[Piece(role="sentence", text=quote, node_id="e1")])
-    (placed,) = place_units([unit], read)
+    (placed,) = add_rectangles([unit], read)
     assert [box.y0 for box in placed.pieces[0].bboxes] == tops
     assert {box.page for box in placed.pieces[0].bboxes} <= {2}
 
 
 def test_what_the_program_says_has_no_place() -> None:
     unit = Unit(rank=1, label="", pieces=[Piece(role="note", text="(2 more in this list)", node_id="e1")])
-    assert place_units([unit], read)[0].pieces[0].bboxes == []
+    assert add_rectangles([unit], read)[0].pieces[0].bboxes == []
 
 
 def test_a_quote_may_begin_with_its_heading() -> None:
-    assert find_range("Rent. Enter the rent.", TEXT) == (0, 15)
+    assert locate_quote("Rent. Enter the rent.", TEXT) == (0, 15)
