@@ -146,7 +146,7 @@ def write_synthetic(index: SearchIndex, folder: Path, *, count: int) -> tuple[fl
     units = pl.DataFrame(schema={**rows.schema, "children": pl.List(pl.String)})
     write_index_files(
         folder,
-        known=build_known(rows, vectors, units=units),
+        ranking_tables=build_known(rows, vectors, units=units),
         vectors=vectors,
         flat=FlatRows(rows, units, np.zeros((0, vectors.shape[1]), dtype=np.float32), tables=pl.DataFrame()),
     )

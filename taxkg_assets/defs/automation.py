@@ -160,7 +160,7 @@ def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str,
     now = time.time()
     settled = {d: file for d, file in files.items() if not is_being_written(Path(file.path), now)}
     standing = {d: sha256 for d, sha256 in admitted.items() if d in files}
-    statuses = inspect_files(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
+    statuses = inspect_files(settled, admitted=standing, settings=home.settings, hash_file=seen_sha256)
     hashes = {d: status.sha256 for d, status in statuses.items()}
     # The last refusal is the newest reading, whatever the tables contain.
     last = admitted | refused

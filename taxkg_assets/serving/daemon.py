@@ -27,7 +27,7 @@ def prepare_home(home: str) -> Store:
     made = Home(home=home)
     settings = made.settings
     inbox_of(settings).mkdir(parents=True, exist_ok=True)
-    scanned = scan_sources(made, at_first=[] if settings.automation or settings.watch else [SAMPLES])
+    scanned = scan_sources(made, default_roots=[] if settings.automation or settings.watch else [SAMPLES])
     with open_instance(made.store) as instance:
         sync_partitions(instance, set(scanned.manifest.files))
     return made.store

@@ -35,7 +35,7 @@ def estimate_build(home: Home) -> list[TableEstimate]:
     """Estimate the model calls of the next build from the current tables.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         One estimate per table and task that would call a model. A table that cannot be built yet has one entry with the

@@ -143,7 +143,9 @@ class Released:
             parts=replace(DEFAULT_COMPONENTS, hyde=home.settings.llm_hyde),
             proposer=_open_proposer(home),
             open_tables=self._open_tables,
-            reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
+            reranker=open_served_reranker(
+                home, version=versions.get("reranker", -1), index_encoder=self.row["model_hash"]
+            ),
             flags=self.flags,
             read_sections=self.read_sections,
             find_address=lambda anchor: self.addresses.get(anchor),

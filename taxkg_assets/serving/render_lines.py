@@ -93,12 +93,13 @@ def _join_end(name: str, places: Sequence[str], forms: Sequence[str]) -> str:
 
 
 def _field(field: FieldRow, *, out: Console) -> None:
-    places = (("copy", field.copy_name), ("row", field.row), ("column", field.column))
-    place_names = " ".join(f"{name} {value}" for name, value in places if value)
+    positions = (("copy", field.copy_name), ("row", field.row), ("column", field.column))
+    position = ", ".join(f"{name} {value}" for name, value in positions if value)
     box = field.bbox
-    where = f"p. {field.page} ({box.x0_pt:.0f}, {box.y0_pt:.0f})-({box.x1_pt:.0f}, {box.y1_pt:.0f}) pt"
+    rectangle = f"({box.x0_pt:.0f}, {box.y0_pt:.0f})-({box.x1_pt:.0f}, {box.y1_pt:.0f}) pt"
     out.print(
-        f"  {field.kind} field {escape(place_names)} [dim]{where} {escape(field.name)}[/]",
+        f"  {field.kind} field{escape(f' in {position}') if position else ''}, "
+        f"[dim]page {field.page} at {rectangle}: {escape(field.name)}[/]",
         highlight=False,
     )
 

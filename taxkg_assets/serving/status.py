@@ -111,7 +111,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
     """Find the tables that the next build would rebuild.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         states: Last recorded state of each table, in pipeline order; None for a missing one.
 
     Returns:
@@ -149,7 +149,9 @@ def _documents_changed(home: Home) -> bool:
     version = reading_version(settings)
     seen: set[str] = set()
     documents = list(iter_records(home.store.read_or_empty("documents"), DocumentRecord))
-    statuses = inspect_sources(home, files.keys(), files=files, known={row["document_id"]: row for row in documents})
+    statuses = inspect_sources(
+        home, files.keys(), files=files, admitted_rows={row["document_id"]: row for row in documents}
+    )
     for row in documents:
         status = statuses.get(row["document_id"])
         if status is None:  # gone

@@ -32,7 +32,7 @@ def move_to_gpu(home: AnyHome, model: Any) -> Any:
     """Move a model to the GPU for training, if the home uses a GPU.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         model: Module of torch.
 
     Returns:
@@ -70,7 +70,7 @@ def uses_gpu(home: AnyHome) -> bool:
     """Return whether the home computes on a GPU.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Raises:
         ModelError: The setting demands a GPU, and there is none.
@@ -99,7 +99,7 @@ def find_arithmetic(home: AnyHome) -> str:
     TAXKG_DEVICE=cpu overrides this and re-encodes with the CPU's faster arithmetic.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         `SINGLE`, `BFLOAT16`, or the name of another runtime.
@@ -126,7 +126,7 @@ def record_arithmetic(home: AnyHome) -> None:
     """Record the precision of the passage vectors, so that other machines encode questions in the same precision.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     arithmetic = (find_arithmetic(home) or _IN_SINGLE).encode()
     if home.store.storage.read(RECORD) != arithmetic:

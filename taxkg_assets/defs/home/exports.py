@@ -29,7 +29,7 @@ def find_missing_exports(home: AnyHome) -> list[str]:
     """Return the encoder of the current release if its ONNX export is missing, so that a build exports it again.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     released = home.store.read_or_empty("release").filter(~pl.col("is_rolled_back")).tail(1)
     return [hashed for hashed in released["model_hash"] if not has_export(home.store, hashed)]
@@ -39,7 +39,7 @@ def export_served(home: AnyHome) -> None:
     """Export the index's encoder and the chosen reranker to ONNX if needed; log models that cannot be exported.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     for hashed in home.store.read_or_empty("index")["model_hash"]:
         if not has_export(home.store, hashed):

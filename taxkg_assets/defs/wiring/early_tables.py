@@ -43,19 +43,19 @@ class _EarlyTable:
     begun: Future[Written]
 
 
-def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> None:
+def begin_tables(home: Home, instance: dg.DagsterInstance, *, current_table: str) -> None:
     """Start building the tables that can be built in parallel with the current one.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         instance: Dagster instance of the run.
-        current: Table whose step begins.
+        current_table: Table whose step begins.
     """
     run = find_run()
-    if run is None or _needs_all_memory(home, current):
+    if run is None or _needs_all_memory(home, current_table):
         return
     for name in sorted(set(run.tables) & set(PIPELINE)):
-        if name != current and name not in run.finished:
+        if name != current_table and name not in run.finished:
             _prepare(run, home, name)
             if name not in run.early_tables:
                 _begin(run, home, instance, name)
@@ -98,19 +98,21 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         return
     if not set(record.upstream) <= run.finished or not reads_much(home, step.builder.reads):
         return
-    waiting = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
-    if not all(run.has_passed(home, *gate.split(":")) for gate in waiting):
+    unpassed_gates = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
+    if not all(run.has_passed(home, *gate.split(":")) for gate in unpassed_gates):
         return
-    states = {above: home.store.state(above) for above in record.upstream}
-    known: Mapping[str, TableState] = {above: state for above, state in states.items() if state is not None}
+    states = {input_name: home.store.state(input_name) for input_name in record.upstream}
+    input_states: Mapping[str, TableState] = {
+        input_name: state for input_name, state in states.items() if state is not None
+    }
     state = home.store.state(name)
-    made_from = record.fingerprint(home, known) if len(known) == len(states) else ""
+    made_from = record.fingerprint(home, input_states) if len(input_states) == len(states) else ""
     if not made_from or (state is not None and state.inputs == made_from):
         return
 
     def make() -> Written:
         wait_until_prepared(name)
-        written = make_in_process(home, name, known, made_from=made_from)
+        written = make_in_process(home, name, input_states, made_from=made_from)
         run.begin_early(home, name)
         return written
 
