@@ -99,7 +99,7 @@ def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T
     sender.close()
     try:
         result: T = _receive(receiver)
-    except EOFError:
+    except EOFError as no_result:
         child.join()
         raise StepDiedError(
             f"The process of {title} ended with status {child.exitcode} and no result; it may have run out of memory. "
