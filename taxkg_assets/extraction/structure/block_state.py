@@ -38,7 +38,7 @@ class DocumentState:
 
 @dataclass(frozen=True, slots=True)
 class PageMarks:
-    """Page-level layout features, computed before its lines are read.
+    """Layout features of a page that are computed before its lines are read.
 
     Attributes:
         left_edge_counts: Lines of the page by their left edge, rounded to points.
