@@ -33,7 +33,7 @@ from taxkg_assets.rules.models.relations import load_relations
 def read_source(view: ClauseView) -> Relation | None:
     """Detect that an amount of the target is included in the owner's amount, or excluded from it.
 
-    The owner is the box, line or section that the text is about: `include the amount from line 4` in the text of line 9.
+    The owner is the box, line or section that the text is about: `include line 4` in the text of line 9.
 
     Args:
         view: Clause around the mention of the target.

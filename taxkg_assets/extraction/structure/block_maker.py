@@ -167,7 +167,7 @@ class BlockMaker:
             return
         is_open = not self.has_begun and paragraph.level <= 1
         is_named = (is_open or self._is_late_title(paragraph)) and is_title(
-            paragraph, page, state.style, title_floor=self.marks.title_floor
+            paragraph, page, state.style, title_bottom=self.marks.title_bottom
         )
         if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", LIKELY, **position_marks)
@@ -334,7 +334,7 @@ class BlockMaker:
             role = "BoxHeader"
         else:
             ratio = first.size / state.style.body(page.page)
-            position_marks["is_centered"] = is_centered(first, page, starts=self.marks.left_edge_counts)
+            position_marks["is_centered"] = is_centered(first, page, line_counts=self.marks.left_edge_counts)
             large = ratio >= thresholds().section_size_frac
             role = "SectionHeader" if large or position_marks["is_centered"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
@@ -408,7 +408,7 @@ def _join_pieces(lines: Sequence[Line]) -> list[Line]:
         if (
             previous_line is not None
             and abs(line.base - previous_line.base) < _PIECE_SIZES * size
-            and are_joined(previous_line.text, line.text, gap=line.x0 - previous_line.x1, size=size)
+            and are_joined(previous_line.text, line.text, gap_pt=line.x0 - previous_line.x1, size_pt=size)
         ):
             joined_lines[-1] = join_row([previous_line, line])
         else:

@@ -49,7 +49,7 @@ class PageMarks:
     """
 
     left_edge_counts: Counter[int]
-    title_floor: float
+    title_bottom: float
     callout_icons: Sequence[Line]
     separator_ys: Sequence[float] = ()
     masthead_floor: float = 0.0

@@ -138,8 +138,8 @@ def _find_marks(page: Page, lines: Sequence[Line], state: DocumentState, *, icon
 def _add_masthead(marks: PageMarks, page: Page, lines: Sequence[Line], separator_ys: Sequence[float]) -> PageMarks:
     """Add the rules across a form's face; one drawn in strokes ends a masthead as well as one in a piece."""
     floor = find_masthead_floor(page, lines, separator_ys)
-    title_floor = min(marks.title_floor, floor) if floor else marks.title_floor
-    return replace(marks, title_floor=title_floor, separator_ys=separator_ys, masthead_floor=floor)
+    title_bottom = min(marks.title_bottom, floor) if floor else marks.title_bottom
+    return replace(marks, title_bottom=title_bottom, separator_ys=separator_ys, masthead_floor=floor)
 
 
 def _add_column(maker: BlockMaker, column: Column, parts: Parts, *, regions: Sequence[TableRegion]) -> None:

@@ -105,7 +105,7 @@ class FaceBlockMaker(BlockMaker):
             return
         key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
         centered = is_centered(
-            line, self.page, starts=self.marks.left_edge_counts
+            line, self.page, line_counts=self.marks.left_edge_counts
         ) and line.size > 1.1 * self.state.style.body(line.page)
         if key is not None and key.kind == "part":
             self._add_part(paragraph, key, position_marks)

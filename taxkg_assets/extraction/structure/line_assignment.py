@@ -105,7 +105,7 @@ def assign_lines(
     if any(isinstance(claim, FaceBox) for claim in claims.values()):
         assign_to_cells(page, parts.items, cells=parts.cells)
     elif may_be_chart and _count_answers(parts.loose) >= _CHART_ANSWERS:
-        assign_to_cells(page, parts.items, cells=parts.cells, least=2)
+        assign_to_cells(page, parts.items, cells=parts.cells, least_lines=2)
     for ix, enclosed_lines in parts.inside.items():
         claim = claims[ix]
         # Two boxes in one cell: each begins where its own words do.
@@ -300,7 +300,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
         right, bottom = max(line.x1 for line in lines), lines[0].y1
         parts.units[_FIRST_UNIT - ix] = unit
         parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
-    assign_to_cells(page, parts.items, cells=parts.cells, least=2)
+    assign_to_cells(page, parts.items, cells=parts.cells, least_lines=2)
     stack_captions(page, parts.items, cells=parts.cells)
     return True
 

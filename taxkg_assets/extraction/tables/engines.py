@@ -115,7 +115,7 @@ def _read_page(page: Page, is_face: bool, text: PrintedText | None, continued: C
     if not has_table_tag(page.tags):
         return []
     furniture = text.find_furniture(page) if text is not None else ()
-    return continued.add(page, read_tagged_page(page, furniture=furniture, headed=continued.headers))
+    return continued.add(page, read_tagged_page(page, furniture_spans=furniture, earlier_headers=continued.headers))
 
 
 class PymupdfEngine:
