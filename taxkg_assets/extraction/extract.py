@@ -275,7 +275,7 @@ def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str,
         "links": links,
         "references": build_references(numbered.sections, numbered.anchors, identity=reading.identity, links=links),
     }
-    return restore_rotation(frames, shown=shown), reasons
+    return restore_rotation(frames, shown_source=shown), reasons
 
 
 @_without_garbage_collection()

@@ -342,7 +342,11 @@ class _PrintedForm:
         """
         pdf_field = stated_field.field
         x, y = (pdf_field.x0 + pdf_field.x1) / 2, (pdf_field.y0 + pdf_field.y1) / 2
-        enclosing_boxes = [b for b in self.faces.get(pdf_field.page, ()) if b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1]
+        enclosing_boxes = [
+            face_box
+            for face_box in self.faces.get(pdf_field.page, ())
+            if face_box.x0 <= x <= face_box.x1 and face_box.y0 <= y <= face_box.y1
+        ]
         return min(enclosing_boxes, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
 
     def find_head(self, stated_field: StatedField) -> Row | None:

@@ -42,7 +42,7 @@ class PageMarks:
 
     Attributes:
         left_edge_counts: Lines of the page by their left edge, rounded to points.
-        title_floor: Bottom of the title, in points; 0 where no rule ends it.
+        title_bottom: Bottom of the title, in points; 0 where no rule ends it.
         callout_icons: Lines that are icons.
         separator_ys: Heights of the rules across a form's face, in points.
         masthead_floor: Bottom of a form's masthead, in points; 0 where no rule ends it.

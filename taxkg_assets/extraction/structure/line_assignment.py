@@ -283,7 +283,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
         words, leader = cut_leader(line)
         text_lines.append(words)
         leaders += [leader] if leader is not None else []
-    form_lines = read_form_lines(page, text_lines, braces=parts.braces, leaders=leaders, stated=stated)
+    form_lines = read_form_lines(page, text_lines, braces=parts.braces, leaders=leaders, stated_fields=stated)
     if not form_lines.lines or (not is_face and len(form_lines.repeats) < limits().repeats_alone):
         return False
     parts.furniture += form_lines.repeats
