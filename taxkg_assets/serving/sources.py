@@ -73,7 +73,7 @@ def drop(home: str, source: Path) -> list[str]:
         files_of_others = {
             root: find_source_files(root) for root in existing_roots(manifest.roots) if str(root) != named
         }
-        new_manifest = drop_source(manifest, named, others=files_of_others)
+        new_manifest = drop_source(manifest, named, other_scans=files_of_others)
         if not new_manifest.files:
             raise SourceError(
                 f"{named} cannot be removed: it is the only source with documents. Record another one first with "

@@ -89,7 +89,7 @@ def fetch(
             record = _read_record(folder)
             known_file = Known(**record[url]) if url in record and (folder / record[url]["file"]).is_file() else None
             try:
-                fetched = fetcher.fetch(url, folder, known=known_file, is_dry=is_dry)
+                fetched = fetcher.fetch(url, folder, known_state=known_file, is_dry=is_dry)
             except FetchError as failed:
                 yield FetchResult(url, "failed", reason=str(failed))
                 continue

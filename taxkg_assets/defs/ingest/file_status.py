@@ -75,7 +75,7 @@ def inspect_files(
         document: _inspect_file(file, settings=settings, hash_file=hash_file) for document, file in files.items()
     }
     readable = {document: status.sha256 for document, status in statuses.items() if not status.reason}
-    for document_id, first_document in find_duplicate_files(readable, admitted=admitted).items():
+    for document_id, first_document in find_duplicate_files(readable, admitted_hashes=admitted).items():
         reason = f"{printable(files[document_id].path)} has the same bytes as the document {first_document}."
         statuses[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
     return statuses

@@ -141,7 +141,7 @@ def tier_of(settings: Settings, row: DocumentRecord) -> int:
         settings: Settings of the home.
         row: Row of `documents`.
     """
-    return find_tier(row, own=settings.tiers)
+    return find_tier(row, own_tiers=settings.tiers)
 
 
 def clear_quarantine(store: Store) -> None:

@@ -133,7 +133,7 @@ def read_document(job: Job) -> Reply:
         "page_sources": [asdict(row) for row in extraction.page_sources],
         "fetched_at": datetime.now(UTC),
     }
-    admission = cast(DocumentRecord, {**columns, "tier": find_tier(cast(DocumentRecord, columns), own={})})
+    admission = cast(DocumentRecord, {**columns, "tier": find_tier(cast(DocumentRecord, columns), own_tiers={})})
     frames = {"documents": build_documents([admission]), **extraction.frames}
     try:
         return _save(frames, Path(job.folder))

@@ -15,7 +15,7 @@ from taxkg_assets.extraction.layout.columns import Column, Item, find_columns
 from taxkg_assets.extraction.layout.paragraphs import thresholds
 from taxkg_assets.extraction.layout.regions import FaceBox
 
-PlacedItem = TypeVar("Placed")
+PlacedItem = TypeVar("PlacedItem")
 # Boxes of one row begin at heights nearer than this.
 _SAME_HEIGHT_PT = 1.0
 _BOX_NUMBER = re.compile(r"box_(\d+)([a-z]*)")

@@ -164,7 +164,7 @@ def _read_designation(text: str, *, first_texts: str = "") -> _Designation | Non
             form = re.sub(r"(?i)^schedule", "Schedule", squeeze(groups["forms"])).replace("( ", "(")
         else:
             form = " and ".join(_FORM_CODE.findall(groups["forms"])) if rule.id != "publication" else groups["forms"]
-        printed = rule.designation.format(form) if rule.designation else squeeze(match.group(0))
+        printed = rule.named.format(form) if rule.named else squeeze(match.group(0))
         return _Designation(rule.doc_type, form, printed, rule.weight)
     return None
 
