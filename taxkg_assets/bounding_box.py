@@ -1,4 +1,4 @@
-"""A rectangle on a page, as replies and reports write it."""
+"""A rectangle on a page, in the form in which replies and reports contain it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BoundingBox(BaseModel):
 
         Args:
             row: Cell or row with the columns `CORNERS`.
-            page: Page of the PDF, from 1; that of the row by default.
+            page: Page of the PDF, from 1; None for the column `page` of the row.
 
         Returns:
             The rectangle.

@@ -1,4 +1,4 @@
-"""Digests of rows and strings: what was made from the same ones need not be made again."""
+"""Digests of rows and strings: a result need not be computed again if the digest of its inputs is unchanged."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ def frame_digest(frame: pl.DataFrame) -> str:
     """Compute a digest of a frame's rows in their order, ignoring columns that end in `_at`.
 
     Args:
-        frame: Rows.
+        frame: Rows of a table.
 
     Returns:
         Hex digest of 24 digits.
     """
     names = [c for c in frame.columns if not c.endswith("_at")]
-    kept = frame if len(names) == frame.width else frame.select(names)
-    hashed = hashlib.sha256(repr(kept.schema).encode())
-    if kept.height:
-        hashed.update(kept.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
-    return hashed.hexdigest()[:24]
+    digest_rows = frame if len(names) == frame.width else frame.select(names)
+    sha256 = hashlib.sha256(repr(digest_rows.schema).encode())
+    if digest_rows.height:
+        sha256.update(digest_rows.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
+    return sha256.hexdigest()[:24]
 
 
 def digest(*parts: str) -> str:

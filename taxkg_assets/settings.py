@@ -11,17 +11,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, V
 
 _PREFIX = "TAXKG_"
 MOST_SECONDS = 1_000_000.0
-"""Longer waits are none that a clock of this machine can keep."""
+"""Longest time limit in seconds; the timers of Python do not accept much more."""
 MOST_DAYS = 36_500
-"""A hundred years: nothing that is kept is older."""
+"""Largest number of days: a hundred years."""
 
 
 class SettingError(ValueError):
-    """An invalid setting; the message names it, its value and the remedy, in one line."""
+    """An invalid setting; the message states the setting, its value and the remedy, in one line."""
 
 
 def _read_object(value: Any) -> Any:
-    """Parse the JSON of an environment variable; a value that is not text was passed by a program."""
+    """Parse the JSON of an environment variable; return a value that is no text, from a program, as it is."""
     if not isinstance(value, str):
         return value
     try:
@@ -31,9 +31,11 @@ def _read_object(value: Any) -> Any:
 
 
 def _read_environment() -> dict[str, str]:
-    """Return the variables that name a field, without their prefix; those without a value are left out."""
-    named = ((name.upper(), value) for name, value in os.environ.items())
-    return {name.removeprefix(_PREFIX).lower(): value for name, value in named if value and name.startswith(_PREFIX)}
+    """Return the variables with the prefix, without that prefix; variables without a value are left out."""
+    variables = ((name.upper(), value) for name, value in os.environ.items())
+    return {
+        name.removeprefix(_PREFIX).lower(): value for name, value in variables if value and name.startswith(_PREFIX)
+    }
 
 
 _JSON_OBJECT = BeforeValidator(_read_object)
@@ -42,8 +44,8 @@ _JSON_OBJECT = BeforeValidator(_read_object)
 class Settings(BaseModel):
     """Settings of one process; every field can be set by an environment variable `TAXKG_<FIELD>`, in any case.
 
-    An empty variable counts as unset, and a named argument goes before a variable. pydantic-settings reads the same,
-    but its imports (asyncio, ssl, a command-line parser) cost every question 0.1 s.
+    An empty variable counts as unset, and a named argument takes precedence over a variable. The package
+    pydantic-settings does the same, but its imports take 0.1 s in every process.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, validate_default=True)
@@ -272,13 +274,13 @@ def settings_of(home: str = "") -> Settings:
     """Return the settings of this process, read again after a change of the environment.
 
     Args:
-        home: Home that they are for; empty means the setting `home`.
+        home: Folder or address of the home; empty for the setting `home`.
 
     Raises:
-        SettingError: A setting is wrong.
+        SettingError: A setting is invalid.
     """
-    named = tuple(sorted(one for one in os.environ.items() if one[0].upper().startswith(_PREFIX)))
-    return _read_settings(home, named)
+    variables = tuple(sorted(variable for variable in os.environ.items() if variable[0].upper().startswith(_PREFIX)))
+    return _read_settings(home, variables)
 
 
 @lru_cache(maxsize=64)
@@ -288,17 +290,17 @@ def _read_settings(home: str, _named: tuple[tuple[str, str], ...]) -> Settings:
 
 def _describe_errors(error: ValidationError) -> str:
     """Write one line that names each wrong setting, its value, what it should be, and the remedy."""
-    message = []
-    for wrong in error.errors():
-        name, *within = (str(part) for part in wrong["loc"])
+    messages = []
+    for detail in error.errors():
+        name, *inner_path = (str(part) for part in detail["loc"])
         field = Settings.model_fields[name]
-        value = f"{str(wrong['input'])[:100]!r}{' at ' + '.'.join(within) if within else ''}"
-        reason = wrong["msg"].removeprefix("Value error, ")
-        message.append(
+        value = f"{str(detail['input'])[:100]!r}{' at ' + '.'.join(inner_path) if inner_path else ''}"
+        reason = detail["msg"].removeprefix("Value error, ")
+        messages.append(
             f"TAXKG_{name.upper()} ({field.description}) is {value}: {reason[:1].lower()}{reason[1:]}. "
             f"Fix it, or unset it to use the default, {field.default!r}."
         )
-    return "A setting is wrong: " + " ".join(message)
+    return "A setting is wrong: " + " ".join(messages)
 
 
 _OPERATIONAL = (

@@ -14,7 +14,7 @@ from benchmarks.documents import CorpusError
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.cross_validation import Tuned
 from taxkg_assets.defs.home.arithmetic import has_bfloat16
-from taxkg_assets.defs.home.models import open_folder, open_untrained
+from taxkg_assets.defs.home.models import open_model_folder, open_untrained
 from taxkg_assets.defs.training_models import encoder_settings
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.encoder import UNSCALED, CosineScale
@@ -122,7 +122,7 @@ class KeptTuner:
                 f"{held_out} held out {', '.join(sorted(others))}, this fold does not: its model is another's."
             )
         base = open_untrained(Home(home=str(self.corpus.home)))
-        model = open_folder(self.folder / out.name)
+        model = open_model_folder(self.folder / out.name)
         before, after = (
             score_dense(EncoderTrainer(one, EncoderSettings()).encode, find_small(dev)) for one in (base, model)
         )

@@ -1,7 +1,6 @@
-"""Sections and tables to retrieval units: what is searched, and what a language model receives as context.
+"""Sections and tables to chunks: the search finds chunks, and a language model receives them as context.
 
-A unit is whole paragraphs of one anchor, or rows of one table under their repeated header. Widening a hit to its
-surroundings is part of the search, not done here.
+A chunk consists of whole paragraphs under one heading, or of rows of one table with the repeated header.
 """
 
 from __future__ import annotations
@@ -37,7 +36,15 @@ from taxkg_assets.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A paragraph, or a run of sentences of one: text with the rectangles of its lines."""
+    """A paragraph, or some sentences of a long paragraph.
+
+    Attributes:
+        element_id: Element that contains the text.
+        text: Text of the part.
+        pieces: Rectangles of its lines.
+        split_ix: Number of the part in its paragraph, from 0.
+        words: Number of words.
+    """
 
     element_id: str
     text: str
@@ -60,8 +67,8 @@ def build_chunks(
 ) -> dy.DataFrame[schemas.Chunks]:
     """Pack paragraphs by heading, and tables by row, into retrieval chunks of about a hundred words.
 
-    Documents with a weak layout, or all if `settings.chunker` is `semantic`, are split by meaning instead. A semantic
-    chunk that is not accepted stays as a row that needs review, and its text falls back to structural chunks.
+    Documents with a weak layout, or all documents if `settings.chunker` is `semantic`, are split by meaning instead. A
+    semantic chunk that is not accepted stays as a row that needs review, and structural chunks cover its text.
 
     Args:
         documents: One row per document; must cover all documents of the other frames.
@@ -86,27 +93,27 @@ def build_chunks(
     has_tiers = settings.context == "three_tier"
     owners = Owners(iter_records(documents, DocumentRecord), iter_records(anchors, AnchorRecord), has_tiers=has_tiers)
     table_rows = {row["table_id"]: row for row in iter_records(tables, TableRecord)}
-    weak = _route(sections, anchors, chunker=settings.chunker)
+    semantic_ids = _find_semantic_ids(sections, anchors, chunker=settings.chunker)
     decisions = {(row["chunk_id"], row["text_hash"]): row for row in iter_records(reviews, ReviewRecord)}
     rows: list[dict[str, Any]] = []
-    ordered = iter_records(sections.sort("document_id", "paragraph_ix"), SectionRecord)
-    for document_id, group in groupby(ordered, key=lambda row: row["document_id"]):
+    ordered_sections = iter_records(sections.sort("document_id", "paragraph_ix"), SectionRecord)
+    for document_id, group in groupby(ordered_sections, key=lambda row: row["document_id"]):
         document_sections = list(group)
-        made = _chunk_document(document_sections, owners, document_id=document_id, tables=table_rows)
-        if document_id in weak:
+        document_rows = _chunk_document(document_sections, owners, document_id=document_id, tables=table_rows)
+        if document_id in semantic_ids:
             title = owners.find(document_id, None).document["title"]
             prose = [row for row in document_sections if row["table_id"] not in table_rows]
             units = find_semantic_units(find_micro_blocks(prose), title=title, proposer=proposer, encode=encode)
-            made = prefer_semantic(made, units, prose, owners=owners, decisions=decisions)
-        rows += made
+            document_rows = prefer_semantic(document_rows, units, prose, owners=owners, decisions=decisions)
+        rows += document_rows
     frame = pl.DataFrame(rows, schema=schemas.Chunks.create_empty().schema)
     return schemas.Chunks.validate(frame.sort("chunk_id"))
 
 
-def _route(
+def _find_semantic_ids(
     sections: dy.DataFrame[schemas.Sections], anchors: dy.DataFrame[schemas.Anchors], *, chunker: str
 ) -> set[str]:
-    """Return the documents that are cut by meaning: all, none, or those with a weak layout."""
+    """Return the documents to split by meaning: all, none, or those with a weak layout."""
     if chunker == "auto":
         return find_weak_layouts(sections, anchors)
     return set(sections["document_id"]) if chunker == "semantic" else set()
@@ -116,48 +123,48 @@ def _chunk_document(
     sections: Sequence[SectionRecord], owners: Owners, *, document_id: str, tables: Mapping[str, TableRecord]
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    headed: set[str | None] = set()
+    headed_anchors: set[str | None] = set()
     for (anchor_id, table_id), group in groupby(sections, key=lambda row: (row["anchor_id"], row["table_id"])):
         owner = owners.find(document_id, anchor_id)
         table = tables.get(table_id) if table_id else None
         if table is not None:
-            made = _table_rows(list(group), table, owner=owner)
+            owner_rows = _table_rows(list(group), table, owner=owner)
         else:
-            made = list(_paragraph_rows(list(group), owner, with_heading=anchor_id not in headed))
-            headed.add(anchor_id)
-        for row in made:
+            owner_rows = list(_paragraph_rows(list(group), owner, with_heading=anchor_id not in headed_anchors))
+            headed_anchors.add(anchor_id)
+        for row in owner_rows:
             rows.append({**row, "chunk_ix": len(rows)})
     return rows
 
 
 def _paragraph_rows(sections: Sequence[SectionRecord], owner: Owner, *, with_heading: bool) -> Iterator[dict[str, Any]]:
-    for number, unit in enumerate(_pack(part for row in sections for part in _cut(row))):
+    for number, unit in enumerate(_pack(part for row in sections for part in _split_paragraph(row))):
         text = "\n".join(part.text for part in unit)
         boxes = merge_line_boxes(piece for part in unit for piece in part.pieces)
         anchor = owner.anchor
         if number == 0 and with_heading and anchor is not None and not begins_with_heading(text, anchor):
             text = f"{anchor['heading']}{heading_separator(anchor)}{text}"
             boxes = merge_line_boxes([{**anchor["bbox"], "page": anchor["page"]}]) + boxes
-        first = unit[0]
+        first_part = unit[0]
         yield make_row(
             owner,
-            chunk_id=f"paragraph:{first.element_id}" + (f".{first.split_ix}" if first.split_ix else ""),
+            chunk_id=f"paragraph:{first_part.element_id}" + (f".{first_part.split_ix}" if first_part.split_ix else ""),
             level="paragraph",
             node_ids=list(dict.fromkeys(part.element_id for part in unit)),
             text=text,
-            page=first.pieces[0]["page"] if first.pieces else sections[0]["page"],
+            page=first_part.pieces[0]["page"] if first_part.pieces else sections[0]["page"],
             bboxes=boxes,
         )
 
 
 def _pack(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
-    """Pack adjacent parts up to the target size; a very short unit takes one more."""
+    """Pack adjacent parts into units up to the target size; a very short unit may exceed it by one part."""
     sizes = load_chunking().sizes
     unit: list[_Part] = []
     words = 0
     for part in parts:
-        most = sizes.target_words if words >= sizes.short_words else sizes.max_words
-        if unit and words + part.words > most:
+        max_words = sizes.target_words if words >= sizes.short_words else sizes.max_words
+        if unit and words + part.words > max_words:
             yield unit
             unit, words = [], 0
         unit.append(part)
@@ -166,36 +173,38 @@ def _pack(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
         yield unit
 
 
-def _cut(section: SectionRecord) -> list[_Part]:
-    """Cut a paragraph at sentences into parts of about equal size, none above the largest size where possible."""
+def _split_paragraph(section: SectionRecord) -> list[_Part]:
+    """Split a long paragraph at sentence ends into parts of about equal size."""
     text = section["text"]
-    whole = _Part(section["element_id"], text, tuple(section["pieces"]), 0, len(text.split()))
+    whole_part = _Part(section["element_id"], text, tuple(section["pieces"]), 0, len(text.split()))
     sizes = load_chunking().sizes
-    if whole.words <= sizes.max_words:
-        return [whole]
-    target = whole.words / -(-whole.words // sizes.target_words)
+    if whole_part.words <= sizes.max_words:
+        return [whole_part]
+    target_words = whole_part.words / -(-whole_part.words // sizes.target_words)
     parts: list[_Part] = []
     start, words, position = 0, 0, 0
     for sentence in split_sentences(text):
-        begin = text.index(sentence, position)
-        position = begin + len(sentence)
+        sentence_start = text.index(sentence, position)
+        position = sentence_start + len(sentence)
         words += len(sentence.split())
-        if words >= target:
-            parts.append(_slice(whole, start, position, split_ix=len(parts)))
+        if words >= target_words:
+            parts.append(_slice_part(whole_part, start, position, split_ix=len(parts)))
             start, words = position, 0
     if text[start:].strip():
-        parts.append(_slice(whole, start, len(text), split_ix=len(parts)))
+        parts.append(_slice_part(whole_part, start, len(text), split_ix=len(parts)))
     return parts
 
 
-def _slice(whole: _Part, start: int, end: int, *, split_ix: int) -> _Part:
-    pieces = tuple(piece for piece in whole.pieces if piece["start"] < end and piece["end"] > start)
-    text = whole.text[start:end].strip()
-    return replace(whole, text=text, pieces=pieces or whole.pieces, split_ix=split_ix, words=len(text.split()))
+def _slice_part(whole_part: _Part, start: int, end: int, *, split_ix: int) -> _Part:
+    pieces = tuple(piece for piece in whole_part.pieces if piece["start"] < end and piece["end"] > start)
+    text = whole_part.text[start:end].strip()
+    return replace(
+        whole_part, text=text, pieces=pieces or whole_part.pieces, split_ix=split_ix, words=len(text.split())
+    )
 
 
 def _table_rows(sections: Sequence[SectionRecord], table: TableRecord, *, owner: Owner) -> list[dict[str, Any]]:
-    """Return one unit per group of table rows, each with the caption, the column headers and the rows' own text."""
+    """Return one chunk per group of table rows, each with the caption, the column headers and the rows' text."""
     limit = load_chunking().sizes.table_words
     caption = "\n".join(dict.fromkeys(text for row in sections if (text := row["text"])))
     return [

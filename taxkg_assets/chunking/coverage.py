@@ -1,4 +1,4 @@
-"""Coverage of the sections by the chunks: every text as a whole, or at least sentence by sentence."""
+"""Check that the chunks contain the text of every section, as a whole or sentence by sentence."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ def find_uncovered_sections(
         `element_id`, `document_id`, `page` and `text` of the uncovered sections, in the order of `sections`.
     """
     texts_by_node: dict[str, list[str]] = {}
-    accepted = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix")
-    for node_ids, text in accepted.select("node_ids", "text").iter_rows():
+    accepted_chunks = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix")
+    for node_ids, text in accepted_chunks.select("node_ids", "text").iter_rows():
         for node_id in node_ids:
             texts_by_node.setdefault(node_id, []).append(text)
-    uncovered = [
+    uncovered_ids = [
         element_id
         for element_id, text in sections.select("element_id", "text").iter_rows()
         if not is_covered(text, texts_by_node.get(element_id))
     ]
-    return sections.filter(pl.col("element_id").is_in(uncovered)).select("element_id", "document_id", "page", "text")
+    return sections.filter(pl.col("element_id").is_in(uncovered_ids)).select(
+        "element_id", "document_id", "page", "text"
+    )
 
 
 def is_covered(text: str, chunks: list[str] | None) -> bool:
@@ -48,15 +50,18 @@ def is_covered(text: str, chunks: list[str] | None) -> bool:
         return False
     if any(text in chunk for chunk in chunks):
         return True
-    return all(any(part in chunk for chunk in chunks) or _is_tiled(part, chunks) for part in split_sentences(text))
+    return all(
+        any(sentence in chunk for chunk in chunks) or _is_across_chunks(sentence, chunks)
+        for sentence in split_sentences(text)
+    )
 
 
-def _is_tiled(part: str, chunks: list[str]) -> bool:
-    """Return whether a sentence ends one chunk and continues in another, where a line of its own may begin."""
+def _is_across_chunks(sentence: str, chunks: list[str]) -> bool:
+    """Return whether a sentence begins at the end of one chunk and ends at the beginning of another."""
     return any(
-        any(chunk.endswith(part[: gap.start()]) for chunk in chunks)
-        and any(chunk.startswith(part[gap.end() :]) for chunk in chunks)
-        for gap in re.finditer(r"\s+", part)
+        any(chunk.endswith(sentence[: gap.start()]) for chunk in chunks)
+        and any(chunk.startswith(sentence[gap.end() :]) for chunk in chunks)
+        for gap in re.finditer(r"\s+", sentence)
     )
 
 
@@ -75,7 +80,7 @@ def split_sentences(text: str) -> list[str]:
     for start, end in find_sentence_parts(text):
         sentence = text[start:end]
         words = list(re.finditer(r"\S+", sentence))
-        for first in range(0, len(words), limit):
-            last = words[min(first + limit, len(words)) - 1]
-            sentences.append(sentence[words[first].start() : last.end()])
+        for first_ix in range(0, len(words), limit):
+            last_word = words[min(first_ix + limit, len(words)) - 1]
+            sentences.append(sentence[words[first_ix].start() : last_word.end()])
     return sentences

@@ -1,4 +1,4 @@
-"""Human decisions on chunks that the validation did not accept, and the queue of those that wait for one."""
+"""Human decisions on chunks that the validation did not accept, and the list of chunks that need a decision."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def build_reviews(
         decided: New decisions.
 
     Returns:
-        One row per `chunk_id` and `text_hash`, sorted by them.
+        One row per `chunk_id` and `text_hash`, sorted by these columns.
     """
-    rows = pl.DataFrame(list(decided), schema=schemas.Reviews.create_empty().schema)
+    new_reviews = pl.DataFrame(list(decided), schema=schemas.Reviews.create_empty().schema)
     key = schemas.Reviews.primary_key()
-    both = pl.concat([old, rows]).sort("decided_at").unique(key, keep="last", maintain_order=True)
-    return schemas.Reviews.validate(both.sort(key))
+    all_reviews = pl.concat([old, new_reviews]).sort("decided_at").unique(key, keep="last", maintain_order=True)
+    return schemas.Reviews.validate(all_reviews.sort(key))
 
 
 def find_waiting(chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[schemas.Documents]) -> pl.DataFrame:
@@ -54,9 +54,9 @@ def find_waiting(chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[s
     Returns:
         `tier`, `document_id`, `page`, `chunk_id`, `status`, `quality`, `reason` and `text`, tier 1 first.
     """
-    waiting = chunks.filter(pl.col("status") != "accepted", ~pl.col("reason").str.starts_with(REVIEWED))
+    waiting_chunks = chunks.filter(pl.col("status") != "accepted", ~pl.col("reason").str.starts_with(REVIEWED))
     return (
-        waiting.join(documents.select("document_id", "tier"), on="document_id")
+        waiting_chunks.join(documents.select("document_id", "tier"), on="document_id")
         .select("tier", "document_id", "page", "chunk_id", "status", "quality", "reason", "text")
         .sort("tier", "document_id", "chunk_id")
     )
@@ -88,14 +88,14 @@ def summarize_chunks(chunks: dy.DataFrame[schemas.Chunks]) -> dict[str, float | 
         Figures by name: counts of chunks, mean number of tokens, accepted share and mean quality (both 0–1, and 0
         without semantic chunks).
     """
-    cut = chunks.filter(pl.col("created_by") != "structural")
-    total = {"chunks": chunks.height, "mean tokens": round(_mean(chunks["token_count"]), 1)}
-    waiting = cut.filter(pl.col("status") != "accepted").height
-    return total | {
-        "semantic chunks": cut.height,
-        "semantic accepted share": round(_mean(cut["status"] == "accepted"), 3),
-        "semantic mean quality": round(_mean(cut["quality"]), 3),
-        "not accepted": waiting,
+    semantic_chunks = chunks.filter(pl.col("created_by") != "structural")
+    totals = {"chunks": chunks.height, "mean tokens": round(_mean(chunks["token_count"]), 1)}
+    waiting_count = semantic_chunks.filter(pl.col("status") != "accepted").height
+    return totals | {
+        "semantic chunks": semantic_chunks.height,
+        "semantic accepted share": round(_mean(semantic_chunks["status"] == "accepted"), 3),
+        "semantic mean quality": round(_mean(semantic_chunks["quality"]), 3),
+        "not accepted": waiting_count,
     }
 
 

@@ -1,4 +1,4 @@
-"""Rows of `chunks`: what each inherits from its document and anchor, and its place on the page."""
+"""Rows of `chunks`: the values that each inherits from its document and heading, and its rectangles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from taxkg_assets.rules.models.chunking import load_chunking
 
 _OWN_LINE = ("section", "subsection", "part", "statute_section")
 _NUMBERED = ("line", "box", "column")
-# A printed number with its brackets, an arrow and the blanks after them.
+# Longest printed number, with brackets, an arrow and blanks.
 _NUMBER_CHARS = 8
 _RUN_IN_ENDS = (".", ":", "—", "–")
 _WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
@@ -24,11 +24,11 @@ class Owner:
 
     Attributes:
         document: Row of `documents`.
-        anchor: Row of `anchors` that owns the unit; None where no heading does.
+        anchor: Row of `anchors` of the heading; None for a chunk under no heading.
         headings: Heading path from the outermost heading to the anchor.
         anchor_key: Key of the nearest anchor that has one, such as `box_1b`.
         perspective: Audience of the text.
-        form: Form of the nearest anchor that names one, else of the document.
+        form: Form of the nearest anchor that names one, or else of the document.
         corpus: Description of the whole corpus; empty without the three-tier context.
         outline: First top-level headings of the document; empty without the three-tier context.
     """
@@ -59,23 +59,23 @@ class Owners:
         self._anchors = {row["anchor_id"]: row for row in anchors}
         self._corpus = _describe_corpus(self._documents.values()) if has_tiers else ""
         self._outlines = _find_outlines(self._anchors.values()) if has_tiers else {}
-        self._known: dict[tuple[str, str | None], Owner] = {}
+        self._owners: dict[tuple[str, str | None], Owner] = {}
 
     def find(self, document_id: str, anchor_id: str | None) -> Owner:
         """Return the properties that the chunks of a heading inherit.
 
         Args:
-            document_id: Document of the unit.
-            anchor_id: Anchor that owns the unit; None where no heading does.
+            document_id: Document of the chunk.
+            anchor_id: Heading of the chunk; None for a chunk under no heading.
 
         Raises:
             KeyError: The document or an anchor is unknown.
         """
-        if (document_id, anchor_id) not in self._known:
-            self._known[document_id, anchor_id] = self._derive(document_id, anchor_id)
-        return self._known[document_id, anchor_id]
+        if (document_id, anchor_id) not in self._owners:
+            self._owners[document_id, anchor_id] = self._find_owner(document_id, anchor_id)
+        return self._owners[document_id, anchor_id]
 
-    def _derive(self, document_id: str, anchor_id: str | None) -> Owner:
+    def _find_owner(self, document_id: str, anchor_id: str | None) -> Owner:
         document = self._documents[document_id]
         path: list[AnchorRecord] = []
         next_id = anchor_id
@@ -102,10 +102,10 @@ def _describe_corpus(documents: Iterable[DocumentRecord]) -> str:
 
 def _find_outlines(anchors: Iterable[AnchorRecord]) -> dict[str, tuple[str, ...]]:
     """Return the outlines of the second tier: the first top-level headings of each document."""
-    most, outlines = load_chunking().tiers.headings, dict[str, list[str]]()
+    max_headings, outlines = load_chunking().tiers.headings, dict[str, list[str]]()
     for row in sorted(anchors, key=lambda row: row["anchor_id"]):
         outline = outlines.setdefault(row["document_id"], [])
-        if row["parent_anchor_id"] is None and row["heading"] not in outline and len(outline) < most:
+        if row["parent_anchor_id"] is None and row["heading"] not in outline and len(outline) < max_headings:
             outline.append(row["heading"])
     return {document_id: tuple(headings) for document_id, headings in outlines.items()}
 
@@ -121,11 +121,11 @@ _PERSPECTIVE_OF = {
 
 
 def begins_with_heading(text: str, anchor: AnchorRecord) -> bool:
-    """Return whether a text begins with the heading that owns it.
+    """Return whether a text begins with its heading.
 
     Args:
-        text: Text of a unit.
-        anchor: Row of `anchors`.
+        text: Text of a chunk.
+        anchor: Row of `anchors` of the heading.
     """
     heading = anchor["heading"]
     if anchor["kind"] in _NUMBERED:
@@ -136,13 +136,11 @@ def begins_with_heading(text: str, anchor: AnchorRecord) -> bool:
 def heading_separator(anchor: AnchorRecord) -> str:
     """Return the separator between a heading and its text.
 
-    A heading on a line of its own stays one; a run-in heading is the beginning of its sentence.
-
     Args:
-        anchor: Row of `anchors`.
+        anchor: Row of `anchors` of the heading.
 
     Returns:
-        A blank or a line feed.
+        A blank after a run-in heading, which begins a sentence; a line feed after any other heading.
     """
     is_run_in = anchor["kind"] not in _OWN_LINE and anchor["heading"].endswith(_RUN_IN_ENDS)
     return " " if is_run_in else "\n"
@@ -152,12 +150,12 @@ def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
     """Build a row of `chunks` from its owner, with the defaults of an accepted structural chunk.
 
     Args:
-        owner: Document and anchor of the unit.
-        text: Text of the unit.
-        columns: Further columns, which replace the defaults.
+        owner: Document and heading of the chunk.
+        text: Text of the chunk.
+        columns: Values of further columns, which replace the defaults.
 
     Returns:
-        The row.
+        Values by column.
     """
     document = owner.document
     anchor_id = owner.anchor["anchor_id"] if owner.anchor else None
@@ -185,20 +183,22 @@ def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
 
 
 def _context(owner: Owner) -> str:
-    """Return what readers need to understand the text: document, form, revision, audience and headings."""
+    """Return document, form, revision, audience and headings of a chunk, which readers need to understand its text."""
     document = owner.document
     title = document["title"] or document["document_id"]
-    about = [title if owner.form.replace("Pub.", "Publication") in title else f"{owner.form}, {title}"]
+    document_parts = [title if owner.form.replace("Pub.", "Publication") in title else f"{owner.form}, {title}"]
     if document["revision"][:4] not in title:
-        about.append(document["revision"])
+        document_parts.append(document["revision"])
     if document["is_draft"]:
-        about.append("draft")
-    about.append(load_chunking().perspectives[owner.perspective])
-    place = ", ".join(part for part in about if part)
+        document_parts.append("draft")
+    document_parts.append(load_chunking().perspectives[owner.perspective])
+    document_context = ", ".join(part for part in document_parts if part)
     if not owner.corpus:
-        return " > ".join([place, *owner.headings])
+        return " > ".join([document_context, *owner.headings])
     outline = f": {'; '.join(owner.outline)}" if owner.outline else ""
-    return "\n".join(part for part in (owner.corpus, f"{place}{outline}", " > ".join(owner.headings)) if part)
+    return "\n".join(
+        part for part in (owner.corpus, f"{document_context}{outline}", " > ".join(owner.headings)) if part
+    )
 
 
 def count_tokens(text: str) -> int:
@@ -211,7 +211,7 @@ def count_tokens(text: str) -> int:
         Number of tokens, at least 0.
     """
     letters = load_chunking().tokens.letters_per_piece
-    return sum(-(-len(found) // letters) for found in _WORD_OR_MARK.findall(text))
+    return sum(-(-len(word) // letters) for word in _WORD_OR_MARK.findall(text))
 
 
 def merge_line_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
@@ -225,17 +225,23 @@ def merge_line_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]
     """
     boxes: list[PlacedBoxRecord] = []
     for piece in pieces:
-        last = boxes[-1] if boxes else None
-        if last is not None and _is_next_line(last, piece):
-            last["x0_pt"], last["y0_pt"] = min(last["x0_pt"], piece["x0_pt"]), min(last["y0_pt"], piece["y0_pt"])
-            last["x1_pt"], last["y1_pt"] = max(last["x1_pt"], piece["x1_pt"]), max(last["y1_pt"], piece["y1_pt"])
+        last_box = boxes[-1] if boxes else None
+        if last_box is not None and _is_next_line(last_box, piece):
+            last_box["x0_pt"], last_box["y0_pt"] = (
+                min(last_box["x0_pt"], piece["x0_pt"]),
+                min(last_box["y0_pt"], piece["y0_pt"]),
+            )
+            last_box["x1_pt"], last_box["y1_pt"] = (
+                max(last_box["x1_pt"], piece["x1_pt"]),
+                max(last_box["y1_pt"], piece["y1_pt"]),
+            )
         else:
             boxes.append(copy_place(piece))
     return boxes
 
 
-def _is_next_line(last: PlacedBoxRecord, piece: PlacedBoxRecord) -> bool:
+def _is_next_line(last_box: PlacedBoxRecord, piece: PlacedBoxRecord) -> bool:
     height = piece["y1_pt"] - piece["y0_pt"]
-    overlaps = piece["x0_pt"] < last["x1_pt"] and piece["x1_pt"] > last["x0_pt"]
-    near = -height <= piece["y0_pt"] - last["y1_pt"] <= height
-    return bool(piece["page"] == last["page"] and overlaps and near)
+    is_overlapping = piece["x0_pt"] < last_box["x1_pt"] and piece["x1_pt"] > last_box["x0_pt"]
+    is_near = -height <= piece["y0_pt"] - last_box["y1_pt"] <= height
+    return bool(piece["page"] == last_box["page"] and is_overlapping and is_near)

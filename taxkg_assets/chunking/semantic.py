@@ -1,7 +1,7 @@
-"""Chunks by meaning, for documents with a weak layout: propose boundaries, validate, refine once, describe.
+"""Chunks by meaning, for documents with a weak layout: propose boundaries, validate, refine, describe.
 
-Each step is a task for a rule or a model, and its output is not trusted: text and places come from the micro-blocks
-alone, and a chunk that is not accepted is never indexed.
+A rule or a model decides each step. Text and rectangles come from the micro-blocks only, whatever a model returns, and
+a chunk that is not accepted is never indexed.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ class SemanticUnit:
 
     Attributes:
         blocks: Micro-blocks in reading order.
-        headings: Text of its first heading; empty without one.
+        headings: Text of the first heading in the unit; empty without one.
         status: `accepted`, `refine` or `rejected`.
         action: Proposed refinement: `none`, `split`, `merge_previous` or `merge_next`.
         quality: Score of the validation, 0 to 1.
         reason: Reason of the validation.
-        created_by: `rule`, or `llm` where a model decided any step.
-        boundary_confidence: Confidence of the boundary at its beginning, 0 to 1.
+        created_by: `rule`, or `llm` if a model decided any step.
+        boundary_confidence: Confidence of the boundary at the beginning of the unit, 0 to 1.
         refinements: Number of refinement cycles.
-        title: Heading that the unit belongs under.
-        tags: Tags of the metadata step.
-        entities: Names of the metadata step.
+        title: Heading of the unit, in the unit or before it.
+        tags: Tags from the metadata step.
+        entities: Names of entities from the metadata step.
     """
 
     blocks: tuple[MicroBlock, ...]
@@ -80,8 +80,18 @@ class SemanticUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """Micro-blocks with their roles, their similarity to the preceding ones, and possible boundaries."""
+class _MarkedBlocks:
+    """Micro-blocks with their roles, their similarities, and the boundaries between them; one value per block.
+
+    Attributes:
+        blocks: Micro-blocks in reading order.
+        is_heading: Whether each block is a heading.
+        is_artifact: Whether each block is a header or footer of the page.
+        similarity: Cosine of each block with the blocks before.
+        is_boundary: Whether a unit may begin at each block.
+        confidence: Confidence of that decision.
+        created_by: `rule`, or `llm` if a model decided anything.
+    """
 
     blocks: tuple[MicroBlock, ...]
     is_heading: tuple[bool, ...]
@@ -93,7 +103,7 @@ class _Read:
 
 
 def find_weak_layouts(sections: dy.DataFrame[schemas.Sections], anchors: dy.DataFrame[schemas.Anchors]) -> set[str]:
-    """Find the documents with a weak layout: hardly any headings, uncertain ones, or too few for the text.
+    """Find the documents with a weak layout: too few headings for the text, or uncertain ones.
 
     Args:
         sections: Rows with `document_id` and `text`.
@@ -106,9 +116,9 @@ def find_weak_layouts(sections: dy.DataFrame[schemas.Sections], anchors: dy.Data
         Limits in rules/semantic.yaml, `routing`.
     """
     limits = load_semantic().routing
-    words = sections.group_by("document_id").agg(pl.col("text").str.split(" ").list.len().sum().alias("words"))
-    known = anchors.group_by("document_id").agg(pl.len().alias("anchors"), pl.col("confidence").mean())
-    both = words.join(known, on="document_id", how="left").with_columns(
+    word_counts = sections.group_by("document_id").agg(pl.col("text").str.split(" ").list.len().sum().alias("words"))
+    anchor_stats = anchors.group_by("document_id").agg(pl.len().alias("anchors"), pl.col("confidence").mean())
+    document_stats = word_counts.join(anchor_stats, on="document_id", how="left").with_columns(
         pl.col("anchors").fill_null(0), pl.col("confidence").fill_null(0.0)
     )
     is_weak = (
@@ -116,7 +126,7 @@ def find_weak_layouts(sections: dy.DataFrame[schemas.Sections], anchors: dy.Data
         | (pl.col("confidence") < limits.least_confidence)
         | (pl.col("words") > limits.words_per_anchor * pl.col("anchors"))
     )
-    return set(both.filter(is_weak, pl.col("words") >= limits.least_words)["document_id"])
+    return set(document_stats.filter(is_weak, pl.col("words") >= limits.least_words)["document_id"])
 
 
 def find_semantic_units(
@@ -127,26 +137,26 @@ def find_semantic_units(
     Args:
         blocks: Micro-blocks of one document in reading order.
         title: Title of the document, the first part of every heading path.
-        proposer: Decides each step.
-        encode: Texts to unit vectors, one row per text.
+        proposer: Rules or model that decide each step.
+        encode: Function from texts to unit vectors, one row per text.
 
     Returns:
-        Units in reading order; each micro-block except page furniture is in one of them.
+        Units in reading order; each micro-block except page furniture is in one unit.
 
     Raises:
         ProposerError: No model can be called.
     """
     if not blocks:
         return []
-    read = _find_boundaries(blocks, proposer=proposer, encode=encode)
-    units = _assemble(read)
+    marked_blocks = _find_boundaries(blocks, proposer=proposer, encode=encode)
+    units = _assemble(marked_blocks)
     units = _validate(units, title=title, proposer=proposer, encode=encode)
-    rounds = 2 if score_accepted(units) < load_semantic().forced_accept else 1
-    for _ in range(rounds):
+    round_count = 2 if score_accepted(units) < load_semantic().forced_accept else 1
+    for _ in range(round_count):
         units = _refine(units, proposer=proposer, encode=encode)
         units = _validate(units, title=title, proposer=proposer, encode=encode)
     units = _enrich(units, title=title, proposer=proposer)
-    return [replace(unit, refinements=rounds) for unit in units]
+    return [replace(unit, refinements=round_count) for unit in units]
 
 
 def score_accepted(units: Sequence[SemanticUnit]) -> float:
@@ -170,10 +180,12 @@ def score_boundary_confidence(units: Sequence[SemanticUnit]) -> float:
 # ------------------------------------------------------------------------------------------------- boundaries
 
 
-def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode: Encode) -> _Read:
-    parts = proposer.propose(STRUCTURE_ANALYSIS, [_structure_item(n, block) for n, block in enumerate(blocks)])
-    known = [row.proposal.part if row.proposal is not None else "paragraph" for row in parts]
-    roles = [HEADING_ROLE if part == "heading" else PLAIN_ROLE for part in known]
+def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode: Encode) -> _MarkedBlocks:
+    structure_outcomes = proposer.propose(
+        STRUCTURE_ANALYSIS, [_structure_item(n, block) for n, block in enumerate(blocks)]
+    )
+    block_parts = [row.proposal.part if row.proposal is not None else "paragraph" for row in structure_outcomes]
+    roles = [HEADING_ROLE if part == "heading" else PLAIN_ROLE for part in block_parts]
     similarity = _score_cohesion(blocks, encode=encode)
     items = [
         BoundaryItem(
@@ -186,16 +198,16 @@ def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode
         )
         for n, block in enumerate(blocks)
     ]
-    outcomes = proposer.propose(BOUNDARY_DETECTION, items)
-    return _Read(
+    boundary_outcomes = proposer.propose(BOUNDARY_DETECTION, items)
+    return _MarkedBlocks(
         blocks=tuple(blocks),
-        is_heading=tuple(part == "heading" for part in known),
-        is_artifact=tuple(part == "artifact" for part in known),
+        is_heading=tuple(part == "heading" for part in block_parts),
+        is_artifact=tuple(part == "artifact" for part in block_parts),
         similarity=tuple(similarity),
-        is_boundary=tuple(row.proposal is not None and row.proposal.is_boundary for row in outcomes),
-        confidence=tuple(row.proposal.confidence if row.proposal is not None else 0.0 for row in outcomes),
+        is_boundary=tuple(row.proposal is not None and row.proposal.is_boundary for row in boundary_outcomes),
+        confidence=tuple(row.proposal.confidence if row.proposal is not None else 0.0 for row in boundary_outcomes),
         created_by="llm"
-        if "llm" in {row.created_by for row in outcomes} | {row.created_by for row in parts}
+        if "llm" in {row.created_by for row in boundary_outcomes} | {row.created_by for row in structure_outcomes}
         else "rule",
     )
 
@@ -214,7 +226,7 @@ def _to_block(block: MicroBlock, *, role: str = "") -> Block:
 
 
 def _score_cohesion(blocks: Sequence[MicroBlock], *, encode: Encode) -> list[float]:
-    """Return the cosine of each block with the mean of the few before it; 1 for the first."""
+    """Return the cosine of each block with the mean of the few blocks before; 1 for the first block."""
     window = load_semantic().cohesion.window
     vectors = encode([block.text for block in blocks])
     scores = [1.0]
@@ -224,50 +236,60 @@ def _score_cohesion(blocks: Sequence[MicroBlock], *, encode: Encode) -> list[flo
     return scores
 
 
-def _assemble(read: _Read) -> list[SemanticUnit]:
-    """Begin a unit at each boundary once the last one is long enough; cut what is too long at its weakest point."""
+def _assemble(marked_blocks: _MarkedBlocks) -> list[SemanticUnit]:
+    """Group blocks into units: a unit ends at a boundary if it is long enough, or where it would be too long."""
     sizes = load_semantic().sizes
     groups: list[list[int]] = []
-    for n, block in enumerate(read.blocks):
-        if read.is_artifact[n]:
+    for n, block in enumerate(marked_blocks.blocks):
+        if marked_blocks.is_artifact[n]:
             continue
         group = groups[-1] if groups else []
-        words = sum(read.blocks[m].words for m in group)
-        only_headings = all(read.is_heading[m] for m in group)
-        is_headed = n > 0 and block.anchor_id != read.blocks[n - 1].anchor_id
-        begins = read.is_heading[n] or is_headed or (read.is_boundary[n] and words >= sizes.least_words)
-        if group and (is_headed or not only_headings) and (begins or words + block.words > sizes.max_words):
-            if begins or block.begins_line:
+        words = sum(marked_blocks.blocks[m].words for m in group)
+        has_only_headings = all(marked_blocks.is_heading[m] for m in group)
+        has_new_heading = n > 0 and block.anchor_id != marked_blocks.blocks[n - 1].anchor_id
+        begins_unit = (
+            marked_blocks.is_heading[n]
+            or has_new_heading
+            or (marked_blocks.is_boundary[n] and words >= sizes.least_words)
+        )
+        if (
+            group
+            and (has_new_heading or not has_only_headings)
+            and (begins_unit or words + block.words > sizes.max_words)
+        ):
+            if begins_unit or block.begins_line:
                 groups.append([n])
                 continue
-            groups[-1:] = _cut_at_weakest(group, read)
+            groups[-1:] = _cut_at_weakest(group, marked_blocks)
             groups[-1].append(n)
         elif group:
             group.append(n)
         else:
             groups.append([n])
-    return [_unit(group, read) for group in groups]
+    return [_make_unit(group, marked_blocks) for group in groups]
 
 
-def _cut_at_weakest(group: list[int], read: _Read) -> list[list[int]]:
-    """Cut a full group where its last paragraph begins, else where another subject does, else at its end."""
-    inner = [n for n in group[1:] if read.blocks[n].begins_line and not read.is_heading[n - 1]]
-    if inner:
-        weakest = inner[-1]
-    elif subjects := [n for n in group[1:] if read.is_boundary[n]]:
-        weakest = min(subjects, key=lambda n: (read.similarity[n], n))
+def _cut_at_weakest(group: list[int], marked_blocks: _MarkedBlocks) -> list[list[int]]:
+    """Split a full group where its last paragraph begins, or else at a boundary of subjects, or else at its end."""
+    paragraph_ixs = [
+        n for n in group[1:] if marked_blocks.blocks[n].begins_line and not marked_blocks.is_heading[n - 1]
+    ]
+    if paragraph_ixs:
+        cut_ix = paragraph_ixs[-1]
+    elif boundary_ixs := [n for n in group[1:] if marked_blocks.is_boundary[n]]:
+        cut_ix = min(boundary_ixs, key=lambda n: (marked_blocks.similarity[n], n))
     else:
         return [group, []]
-    return [[n for n in group if n < weakest], [n for n in group if n >= weakest]]
+    return [[n for n in group if n < cut_ix], [n for n in group if n >= cut_ix]]
 
 
-def _unit(group: Sequence[int], read: _Read) -> SemanticUnit:
-    headings = [read.blocks[n].text for n in group if read.is_heading[n]]
+def _make_unit(group: Sequence[int], marked_blocks: _MarkedBlocks) -> SemanticUnit:
+    headings = [marked_blocks.blocks[n].text for n in group if marked_blocks.is_heading[n]]
     return SemanticUnit(
-        blocks=tuple(read.blocks[n] for n in group),
+        blocks=tuple(marked_blocks.blocks[n] for n in group),
         headings=tuple(headings[:1]),
-        created_by=read.created_by,
-        boundary_confidence=read.confidence[group[0]],
+        created_by=marked_blocks.created_by,
+        boundary_confidence=marked_blocks.confidence[group[0]],
     )
 
 
@@ -300,16 +322,16 @@ def _with_verdict(unit: SemanticUnit, proposal: QualityProposal | None) -> Seman
 
 
 def _score_adjacent(unit: SemanticUnit, *, encode: Encode) -> tuple[float, ...]:
-    """Return the similarity of each block of a unit to those before it; 1 where either has only a few words."""
-    least = load_semantic().cohesion.least_words
+    """Return the similarity of each block of a unit to the blocks before; 1 next to a block of a few words."""
+    least_words = load_semantic().cohesion.least_words
     scores = _score_cohesion(unit.blocks, encode=encode)[1:]
-    is_short = [min(a.words, b.words) < least for a, b in pairwise(unit.blocks)]
-    return tuple(1.0 if short else round(score, 3) for short, score in zip(is_short, scores, strict=True))
+    are_short = [min(a.words, b.words) < least_words for a, b in pairwise(unit.blocks)]
+    return tuple(1.0 if short else round(score, 3) for short, score in zip(are_short, scores, strict=True))
 
 
 def _refine(units: Sequence[SemanticUnit], *, proposer: Proposer, encode: Encode) -> list[SemanticUnit]:
-    """Split units with several subjects and merge fragments with adjacent units; leave the rest alone."""
-    to_split = [n for n, unit in enumerate(units) if unit.action == "split"]
+    """Split units with several subjects, and merge fragments with adjacent units."""
+    split_ixs = [n for n, unit in enumerate(units) if unit.action == "split"]
     items = [
         RefinementItem(
             item_id=f"r{n}",
@@ -317,32 +339,34 @@ def _refine(units: Sequence[SemanticUnit], *, proposer: Proposer, encode: Encode
             reason=units[n].reason,
             similarities=_score_adjacent(units[n], encode=encode),
         )
-        for n in to_split
+        for n in split_ixs
     ]
-    rows = dict(zip(to_split, proposer.propose(REFINEMENT, items), strict=True)) if items else {}
-    split: list[SemanticUnit] = []
+    rows = dict(zip(split_ixs, proposer.propose(REFINEMENT, items), strict=True)) if items else {}
+    split_units: list[SemanticUnit] = []
     for n, unit in enumerate(units):
         row = rows.get(n)
         cuts = row.proposal.split_before if row is not None and row.proposal is not None else ()
         edges = [0, *cuts, len(unit.blocks)]
-        split += [replace(unit, blocks=unit.blocks[a:b]) for a, b in pairwise(edges)]
-    return _merge(split)
+        split_units += [replace(unit, blocks=unit.blocks[a:b]) for a, b in pairwise(edges)]
+    return _merge(split_units)
 
 
 def _merge(units: Sequence[SemanticUnit]) -> list[SemanticUnit]:
-    """Merge fragments with the unit that their action names, where the two fit into one chunk."""
-    most = load_semantic().sizes.max_words
-    merged: list[SemanticUnit] = []
+    """Merge each fragment with the next or previous unit, as its action states, if the two fit into one chunk."""
+    max_words = load_semantic().sizes.max_words
+    merged_units: list[SemanticUnit] = []
     wants_next = False
     for unit in units:
-        last = merged[-1] if merged else None
-        fits = last is not None and last.words + unit.words <= most
-        if last is not None and fits and (wants_next or unit.action == "merge_previous"):
-            merged[-1] = replace(last, blocks=last.blocks + unit.blocks, headings=last.headings or unit.headings)
+        last_unit = merged_units[-1] if merged_units else None
+        fits = last_unit is not None and last_unit.words + unit.words <= max_words
+        if last_unit is not None and fits and (wants_next or unit.action == "merge_previous"):
+            merged_units[-1] = replace(
+                last_unit, blocks=last_unit.blocks + unit.blocks, headings=last_unit.headings or unit.headings
+            )
         else:
-            merged.append(unit)
+            merged_units.append(unit)
         wants_next = unit.action == "merge_next"
-    return merged
+    return merged_units
 
 
 # --------------------------------------------------------------------------------------------------- metadata
@@ -358,19 +382,19 @@ def _enrich(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer) ->
         )
         for n, unit in enumerate(units)
     ]
-    enriched: list[SemanticUnit] = []
+    enriched_units: list[SemanticUnit] = []
     for unit, row in zip(units, proposer.propose(METADATA_ENRICHMENT, items), strict=True):
         proposal = row.proposal
-        enriched.append(
+        enriched_units.append(
             replace(
                 unit,
-                title=unit.headings[0] if unit.headings else enriched[-1].title if enriched else "",
+                title=unit.headings[0] if unit.headings else enriched_units[-1].title if enriched_units else "",
                 tags=proposal.tags if proposal is not None else (),
                 entities=tuple(dict.fromkeys(e.name for e in proposal.entities)) if proposal is not None else (),
                 created_by="llm" if row.created_by == "llm" else unit.created_by,
             )
         )
-    return enriched
+    return enriched_units
 
 
 def _path(title: str, unit: SemanticUnit) -> str:

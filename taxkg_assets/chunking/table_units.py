@@ -1,7 +1,7 @@
-"""Tables to retrieval units: whole rows under their repeated headers, each with the rectangle of its rows.
+"""Tables to chunks: whole rows under the repeated headers, each with the rectangle of its rows.
 
-Works on the table's Markdown, whose headers and groups are explicit. Parts printed side by side under headers of their
-own are read line by line, as a person does; lists set in two columns one after the other.
+The table's Markdown states headers and groups. Parts of a table that are printed side by side, each with its own
+headers, are read line by line across the parts; lists in two columns are read one after the other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from taxkg_assets.records import CornersRecord, TableRecord
 
 @dataclass(frozen=True, slots=True)
 class TableUnit:
-    """A group of table rows with the table's header, and their bounding box in points."""
+    """A group of table rows.
+
+    Attributes:
+        lines: Lines of text: the table's header, then the rows.
+        box: Rectangle around the rows, in points.
+    """
 
     lines: tuple[str, ...]
     box: CornersRecord
@@ -23,7 +28,7 @@ class TableUnit:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """One Markdown table: the header's cells and the body's, line by line."""
+    """One Markdown table: the cells of the header, and the cells of each line below."""
 
     header: tuple[str, ...]
     body: tuple[tuple[str, ...], ...]
@@ -34,64 +39,67 @@ def split_table(table: TableRecord, *, head_words: int, limit: int) -> list[Tabl
 
     Args:
         table: Row of `tables`.
-        head_words: Words of the caption, which every unit repeats.
-        limit: Words of a unit; a row longer than this is not divided.
+        head_words: Number of words of the caption, which every unit repeats.
+        limit: Most words of a unit; a longer row stays whole.
 
     Returns:
         At least one unit. A header inside the body precedes the rows below it in every unit.
     """
     blocks, notes = _read_markdown(table["markdown"])
     units: list[TableUnit] = []
-    for header, body, rows in _read_parts(blocks, _row_boxes(table)):
-        first = _join_header(header)
+    for header, body, row_boxes in _read_parts(blocks, _row_boxes(table)):
+        header_line = _join_header(header)
         groups: list[list[int]] = [[]]
-        # Headers of a hundred words must not leave each row alone under them.
-        most_words = max(limit - head_words - len(first.split()), limit // 2)
+        # Under a header of a hundred words, a unit still gets several rows.
+        most_words = max(limit - head_words - len(header_line.split()), limit // 2)
         words = 0
-        refined, repeated = "", [""] * len(body)
-        for i, line in enumerate(body):
+        inner_header, repeated_headers = "", [""] * len(body)
+        for line_ix, line in enumerate(body):
             if _is_header(line):
-                refined = _join(line)
-            size = len(" ".join(line).split())
-            if groups[-1] and words + size > most_words:
+                inner_header = _join(line)
+            line_words = len(" ".join(line).split())
+            if groups[-1] and words + line_words > most_words:
                 groups.append([])
-                words = len(refined.split())
-                repeated[i] = "" if _is_header(line) else refined
-            groups[-1].append(i)
-            words += size
+                words = len(inner_header.split())
+                repeated_headers[line_ix] = "" if _is_header(line) else inner_header
+            groups[-1].append(line_ix)
+            words += line_words
         for group in groups:
-            lines = [line for i in group for line in (repeated[i], _join(body[i])) if line]
-            box = _hull(rows[i] for i in group if rows) or table["bbox"]
-            units.append(TableUnit((*([first] if first.strip("| ") else ()), *lines), box))
+            lines = [line for line_ix in group for line in (repeated_headers[line_ix], _join(body[line_ix])) if line]
+            box = _hull(row_boxes[line_ix] for line_ix in group if row_boxes) or table["bbox"]
+            units.append(TableUnit((*([header_line] if header_line.strip("| ") else ()), *lines), box))
     if notes:
-        last = units.pop() if units else TableUnit((), table["bbox"])
-        units.append(TableUnit((*last.lines, *notes), last.box))
+        last_unit = units.pop() if units else TableUnit((), table["bbox"])
+        units.append(TableUnit((*last_unit.lines, *notes), last_unit.box))
     return units or [TableUnit((), table["bbox"])]
 
 
 _Part = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], list[CornersRecord]]
 
 
-def _read_parts(blocks: Sequence[_Block], rows: list[CornersRecord]) -> list[_Part]:
-    """Return headers, lines and rectangles to read from top to bottom, parts with equal lines merged."""
+def _read_parts(blocks: Sequence[_Block], row_boxes: list[CornersRecord]) -> list[_Part]:
+    """Return the headers, lines and row rectangles of each part of a table; parts side by side are merged."""
     heights = {len(block.body) for block in blocks}
     if len(blocks) > 1 and len(heights) == 1 and all(any(block.header) for block in blocks):
         header = tuple(cell for block in blocks for cell in block.header)
         lines = zip(*(block.body for block in blocks), strict=True)
         body = tuple(tuple(cell for part in line for cell in part) for line in lines)
-        return [(header, body, _match_rows(body, rows))]
+        return [(header, body, _match_rows(body, row_boxes))]
     if len(blocks) == 1:
-        return [(blocks[0].header, blocks[0].body, _match_rows(blocks[0].body, rows))]
+        return [(blocks[0].header, blocks[0].body, _match_rows(blocks[0].body, row_boxes))]
     return [(block.header, block.body, []) for block in blocks]
 
 
-def _match_rows(body: Sequence[tuple[str, ...]], rows: list[CornersRecord]) -> list[CornersRecord]:
-    """Return a rectangle for each line; none where lines and rows of the table do not correspond one to one."""
-    printed = [i for i, line in enumerate(body) if not _is_header(line)]
-    if len(printed) != len(rows) or not rows:
+def _match_rows(body: Sequence[tuple[str, ...]], row_boxes: list[CornersRecord]) -> list[CornersRecord]:
+    """Return a rectangle for each line; an empty list if lines and rows do not correspond one to one."""
+    row_line_ixs = [line_ix for line_ix, line in enumerate(body) if not _is_header(line)]
+    if len(row_line_ixs) != len(row_boxes) or not row_boxes:
         return []
-    by_line = dict(zip(printed, rows, strict=True))
-    return [by_line.get(i) or by_line[min(printed, key=lambda other: abs(other - i))] for i in range(len(body))]
+    box_by_line = dict(zip(row_line_ixs, row_boxes, strict=True))
+    return [
+        box_by_line.get(line_ix) or box_by_line[min(row_line_ixs, key=lambda other: abs(other - line_ix))]
+        for line_ix in range(len(body))
+    ]
 
 
 def _row_boxes(table: TableRecord) -> list[CornersRecord]:
@@ -133,20 +141,22 @@ def _split_line(line: str) -> tuple[str, ...]:
 
 
 def _is_header(line: Sequence[str]) -> bool:
-    """Decide whether a line of the body refines the headers: its cells are set bold."""
-    named = [cell for cell in line if cell]
-    return bool(named) and all(cell.startswith("**") and cell.endswith("**") for cell in named)
+    """Return whether a line of the body is a header of the lines below: all its cells are bold."""
+    filled_cells = [cell for cell in line if cell]
+    return bool(filled_cells) and all(cell.startswith("**") and cell.endswith("**") for cell in filled_cells)
 
 
 def _join_header(header: Sequence[str]) -> str:
-    """Return a header line in which a spanning header is repeated once, over the first of its columns."""
+    """Return a header line with each spanning header only once, at the first of its columns."""
     labels: list[str] = []
-    above: list[str] = []
+    path_before: list[str] = []
     for cell in header:
         path = cell.split(" > ")
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path[:-1], above, strict=False)))
-        labels.append(" > ".join(path[shared:]))
-        above = path
+        common_count = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path[:-1], path_before, strict=False))
+        )
+        labels.append(" > ".join(path[common_count:]))
+        path_before = path
     return _join(labels)
 
 

@@ -31,12 +31,17 @@ BUILT = dg.AssetSelection.all() - TRAINED
 
 
 def add_automation_conditions(assets: Iterable[Any]) -> list[dg.AssetsDefinition]:
-    """Add to each asset its automation condition."""
+    """Add to each asset the condition under which Dagster builds it by itself.
+
+    Args:
+        assets: Assets of all stages.
+    """
     return [asset.map_asset_specs(_follow) for asset in assets]
 
 
 def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
-    """When the last of its upstream tables has changed and all their gates have passed.
+    """Let a table be built when the last of its upstream tables has changed and all their gates have passed.
+
 
     `eager` alone runs downstream on failed data. Upstream tables that come earlier on the way to another one are
     ignored: `index` is made from `documents` too, but not before `embeddings` is. Training does not follow by itself:
@@ -46,11 +51,15 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
     upstream = record.upstream
     if not upstream or record.is_training or record.fingerprint is None:
         return spec
-    earlier = {n for n in upstream if any(n in PIPELINE.ancestors([other]) for other in upstream if other != n)}
+    indirect_inputs = {
+        name for name in upstream if any(name in PIPELINE.ancestors([other]) for other in upstream if other != name)
+    }
     optional = dg.AssetSelection.assets(*record.optional)
-    waiting = dg.AutomationCondition.eager().ignore(dg.AssetSelection.assets(*sorted(earlier)) | optional)
-    passed = dg.AutomationCondition.all_deps_blocking_checks_passed().ignore(optional)
-    return spec.replace_attributes(automation_condition=waiting & passed)
+    inputs_changed = dg.AutomationCondition.eager().ignore(
+        dg.AssetSelection.assets(*sorted(indirect_inputs)) | optional
+    )
+    gates_passed = dg.AutomationCondition.all_deps_blocking_checks_passed().ignore(optional)
+    return spec.replace_attributes(automation_condition=inputs_changed & gates_passed)
 
 
 def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tuple[set[str], set[str]]:
@@ -58,15 +67,15 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
 
     Args:
         instance: Dagster instance.
-        document_ids: Wanted partitions.
+        document_ids: Documents that should have a partition each.
 
     Returns:
         Added and removed partitions.
     """
     name = DOCUMENT_PARTITIONS.name
     assert name is not None
-    present = set(instance.get_dynamic_partitions(name))
-    added, removed = document_ids - present, present - document_ids
+    current_ids = set(instance.get_dynamic_partitions(name))
+    added, removed = document_ids - current_ids, current_ids - document_ids
     if added:
         instance.add_dynamic_partitions(name, sorted(added))
     for document_id in sorted(removed):
@@ -109,67 +118,91 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
     """Scan the recorded sources and the inbox, and request one run if files are new, changed or removed.
 
     The run skips tables that are current. An interrupted run is requested again.
+
+    Args:
+        context: Context of the Dagster sensor.
+        home: Home with the recorded sources.
     """
     try:
-        manifest, closed = scan_sources(home)
-    except SourceError as clash:
-        _tell_closed(context, home, [str(clash)])
-        return dg.SkipReason(str(clash))
-    _tell_closed(context, home, closed)
+        manifest, unreadable_reasons = scan_sources(home)
+    except SourceError as error:
+        _report_unreadable(context, home, [str(error)])
+        return dg.SkipReason(str(error))
+    _report_unreadable(context, home, unreadable_reasons)
     for work in (BUILD, TRAINING_WORK):
         report_dead_run(context.instance, home.store, work=work)
-    broken = find_interrupted_run(context.instance)
+    interrupted_run = find_interrupted_run(context.instance)
     files = manifest.files
     sync_partitions(context.instance, set(files))
-    hashes, changed, gone = find_changes(home, files)
-    if not changed and not gone and not broken:
+    hashes, changed_ids, removed_ids = find_changes(home, files)
+    if not changed_ids and not removed_ids and not interrupted_run:
         return dg.SkipReason("Every document is as it was.")
     if not files:
         return dg.SkipReason("No document is left in the recorded sources: the tables stay as they are.")
-    behind = find_unpublished(home.store) & files.keys()
+    unpublished_ids = find_unpublished(home.store) & files.keys()
     versions = [str(home.store.version(name)) for name in INTAKE]
     return dg.SensorResult(
         run_requests=[
             dg.RunRequest(
                 # A request that came to nothing is not repeated until a document or a table changes.
-                run_key=digest(*versions, *(hashes[d] for d in changed), *gone, broken),
-                tags=partition_range(_spanned(context.instance, {*changed, *behind} or set(sorted(files)[:1]))),
+                run_key=digest(
+                    *versions, *(hashes[document_id] for document_id in changed_ids), *removed_ids, interrupted_run
+                ),
+                tags=partition_range(
+                    _find_range(context.instance, {*changed_ids, *unpublished_ids} or set(sorted(files)[:1]))
+                ),
             )
         ]
     )
 
 
-def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequence[str]) -> None:
+def _report_unreadable(context: dg.SensorEvaluationContext, home: Home, reasons: Sequence[str]) -> None:
     """Report once the sources that cannot be read; the others are processed."""
-    message = "; ".join(closed)
+    message = "; ".join(reasons)
     if message and context.cursor != message:
-        send(Alert("sources", "a source cannot be read", tuple(closed)), settings=home.settings)
+        send(Alert("sources", "a source cannot be read", tuple(reasons)), settings=home.settings)
     context.update_cursor(message)
 
 
-def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
+def _find_range(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
     """Return the first and the last of these partitions in Dagster's own order, which is that of their arrival."""
     assert DOCUMENT_PARTITIONS.name is not None
-    present = [d for d in instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name) if d in document_ids]
-    return [present[0], present[-1]]
+    requested = [
+        document for document in instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name) if document in document_ids
+    ]
+    return [requested[0], requested[-1]]
 
 
 def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str, str], list[str], list[str]]:
-    """Return digests of the readable files, and the new, changed and removed documents."""
-    admitted, refused = (known_digests(home.store, name) for name in INTAKE)
+    """Compare the source files with the digests in the home.
+
+    Args:
+        home: Home with `documents` and `quarantine`.
+        files: Entries of the manifest by document.
+
+    Returns:
+        Digests of the readable files by document, new and changed documents, and documents whose files were
+        removed.
+    """
+    admitted_digests, refused_digests = (read_digests(home.store, name) for name in INTAKE)
     now = time.time()
-    settled = {d: file for d, file in files.items() if not is_being_written(Path(file.path), now)}
-    standing = {d: sha256 for d, sha256 in admitted.items() if d in files}
-    statuses = inspect_files(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
-    hashes = {d: status.sha256 for d, status in statuses.items()}
+    complete_files = {document: file for document, file in files.items() if not is_being_written(Path(file.path), now)}
+    digests_of_present = {document: sha256 for document, sha256 in admitted_digests.items() if document in files}
+    statuses = inspect_files(complete_files, admitted=digests_of_present, settings=home.settings, hash_file=seen_sha256)
+    hashes = {document: status.sha256 for document, status in statuses.items()}
     # The last refusal is the newest reading, whatever the tables contain.
-    last = admitted | refused
-    changed = sorted(d for d, sha256 in hashes.items() if last.get(d) != sha256)
-    return hashes, changed, sorted(last.keys() - files.keys())
+    last_digests = admitted_digests | refused_digests
+    changed = sorted(document for document, sha256 in hashes.items() if last_digests.get(document) != sha256)
+    return hashes, changed, sorted(last_digests.keys() - files.keys())
 
 
 def is_being_written(path: Path, now: float) -> bool:
-    """Return whether a file is missing or was changed so recently that it may be incomplete; the next scan reads it."""
+    """Return whether a file is missing, or was changed in the last seconds and may still be incomplete.
+
+    Args:
+        path: The file.
+        now: Current time, in seconds since the epoch.
+    """
     try:
         return 0 <= now - path.stat().st_ctime < SETTLE_SECONDS
     except FileNotFoundError:
@@ -178,8 +211,16 @@ def is_being_written(path: Path, now: float) -> bool:
         return False
 
 
-def known_digests(store: Store, name: str) -> dict[str, str]:
-    """Return the digest with which each document was last admitted or refused."""
+def read_digests(store: Store, name: str) -> dict[str, str]:
+    """Return the digest with which each document was last admitted or refused.
+
+    Args:
+        store: Tables of the home.
+        name: `documents` or `quarantine`.
+
+    Returns:
+        Digests by document.
+    """
     return dict(store.read_or_empty(name).select("document_id", "sha256").iter_rows())
 
 

@@ -23,19 +23,23 @@ from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
-    """Return a function that encodes texts as unit vectors, loading the encoder on its first call."""
-    known: dict[str, np.ndarray] = {}
+    """Return a function that encodes texts as unit vectors, loading the encoder on its first call.
+
+    Args:
+        home: Home whose base encoder is used.
+    """
+    vectors_by_text: dict[str, np.ndarray] = {}
 
     def encode(texts: Sequence[str]) -> np.ndarray:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            known.update(zip(new, open_base(home).encode_passages(new), strict=True))
-        return np.array([known[text] for text in texts])
+        new_texts = [text for text in dict.fromkeys(texts) if text not in vectors_by_text]
+        if new_texts:
+            vectors_by_text.update(zip(new_texts, open_base(home).encode_passages(new_texts), strict=True))
+        return np.array([vectors_by_text[text] for text in texts])
 
     return encode
 
 
-def _decided(home: Home) -> str:
+def _digest_reviews(home: Home) -> str:
     return frame_digest(home.store.read_or_empty("reviews"))
 
 
@@ -44,7 +48,7 @@ reviews = table(
     build_reviews,
     group="chunking",
     resources={"old": lambda home: home.store.read_or_empty("reviews"), "decided": lambda home: []},
-    fingerprint=_decided,
+    fingerprint=_digest_reviews,
 )
 
 chunks = table(

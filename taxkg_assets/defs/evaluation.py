@@ -64,24 +64,24 @@ RECORDED = {"document", "page", "chunk_id", "text", "score"}
 
 
 FULL = "full"
-ONCE, ON_BASE = "without reranker", "on the base model"
-NOT_IMAGINED = "without imagined passage"
+WITHOUT_RERANKER, ON_BASE = "without reranker", "on the base model"
+WITHOUT_HYDE = "without imagined passage"
 DENSE_BASE = "dense, base model"
-ONE_LOOK = SearchComponents(reranker=False)
+UNRERANKED = SearchComponents(reranker=False)
 """What a part adds is measured without a reranker, which takes longer than all parts together."""
 LEFT_OUT: Mapping[str, SearchComponents] = {
-    "without router": replace(ONE_LOOK, router=False),
-    "without lay terms": replace(ONE_LOOK, lay_terms=False),
-    "without features": replace(ONE_LOOK, rerank=False),
-    "without parents": replace(ONE_LOOK, parents=False),
-    "without cells": replace(ONE_LOOK, cells=False),
-    "without lexical retriever": replace(ONE_LOOK, lexical=False),
-    "without vector retriever": replace(ONE_LOOK, vector=False),
+    "without router": replace(UNRERANKED, router=False),
+    "without lay terms": replace(UNRERANKED, lay_terms=False),
+    "without features": replace(UNRERANKED, rerank=False),
+    "without parents": replace(UNRERANKED, parents=False),
+    "without cells": replace(UNRERANKED, cells=False),
+    "without lexical retriever": replace(UNRERANKED, lexical=False),
+    "without vector retriever": replace(UNRERANKED, vector=False),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class BaseEncoder:
     """The base encoder from which the encoder in use was trained, with its vectors."""
 
     encoder: Encoder
@@ -89,16 +89,20 @@ class Base:
     summaries: dy.DataFrame[schemas.Summaries]
 
 
-def open_base_of(home: Home) -> Base | None:
-    """Return the base encoder for comparison; None if it is the encoder in use."""
+def open_compared_base(home: Home) -> BaseEncoder | None:
+    """Return the base encoder for comparison; None if it is the encoder in use.
+
+    Args:
+        home: Home with the vectors of both encoders.
+    """
     if not is_tuned(home):
         return None
     embeddings, summaries = (home.store.read(name) for name in ("embeddings", "summaries"))
-    return Base(defer_base(home), schemas.Embeddings.cast(embeddings), schemas.Summaries.cast(summaries))
+    return BaseEncoder(defer_base(home), schemas.Embeddings.cast(embeddings), schemas.Summaries.cast(summaries))
 
 
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
-    """Return the systems to compare: retrievers, their fusion, the full search, and the search with one part changed.
+    """Return the systems to compare: retrievers, their fusion, the full search, and the search without one part.
 
     Args:
         searcher: Opened search.
@@ -106,30 +110,37 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.wrap(searcher.index)
-    shared = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
+    shared_searcher = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
 
     def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
-        at_work = shared.with_parts(replace(parts, hyde=hyde))
+        searcher_with_parts = shared_searcher.with_parts(replace(parts, hyde=hyde))
 
         def system(question: str) -> Ranking:
-            answer = ask(at_work, question, settings=settings, k=RESULTS, with_text=False)
+            answer = ask(searcher_with_parts, question, settings=settings, k=RESULTS, with_text=False)
             rows = [result.model_dump(include=RECORDED) for result in answer.results]
             return Ranking(results=rows, is_abstained=answer.abstained, confidence=answer.confidence)
 
         return system
 
-    parted = {name: open_system(parts) for name, parts in LEFT_OUT.items() if settings.ablation}
+    partial_systems = {name: open_system(parts) for name, parts in LEFT_OUT.items() if settings.ablation}
     if searcher.reranker is not None:
-        parted[ONCE] = open_system(ONE_LOOK)
+        partial_systems[WITHOUT_RERANKER] = open_system(UNRERANKED)
     if searcher.parts.hyde:
-        parted[NOT_IMAGINED] = open_system(ONE_LOOK, hyde=False)
-    return {**build_baselines(shared), FULL: open_system(DEFAULT_COMPONENTS), **parted}
+        partial_systems[WITHOUT_HYDE] = open_system(UNRERANKED, hyde=False)
+    return {**build_baselines(shared_searcher), FULL: open_system(DEFAULT_COMPONENTS), **partial_systems}
 
 
 def open_base_systems(
-    searcher: Searcher, settings: Settings, *, base: Base, token_cache: TokenCache
+    searcher: Searcher, settings: Settings, *, base: BaseEncoder, token_cache: TokenCache
 ) -> Mapping[str, System]:
-    """Return two systems on the base encoder: vector retrieval alone, and the search without a reranker."""
+    """Return two systems on the base encoder: vector retrieval alone, and the search without a reranker.
+
+    Args:
+        searcher: Search with the encoder in use.
+        settings: Settings of the search.
+        base: Base encoder with its vectors.
+        token_cache: Cached tokens of the passages.
+    """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     vectors = align_vectors(searcher.index.rows, base.embeddings, model_hash=base.encoder.model_hash)
     rows = searcher.index.rows.with_columns(vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)))
@@ -147,8 +158,8 @@ def open_base_systems(
         # The columns of the rows are the same for any encoder; only the vectors differ.
         precomputed=replace(searcher.index.precomputed, document_vectors=None, section_means=None, tokens=tokens),
     )
-    before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
-    systems = open_systems(before, settings)
+    base_searcher = replace(searcher, index=index, encoder=base.encoder, reranker=None)
+    systems = open_systems(base_searcher, settings)
     return {DENSE_BASE: systems["dense"], ON_BASE: systems[FULL]}
 
 
@@ -163,14 +174,30 @@ def build_runs_on_index(
     store: Store,
     reader: Proposer | None,
     reranker: Reranker | None,
-    base: Base | None,
+    base: BaseEncoder | None,
     questions: QuestionVectors,
 ) -> dy.DataFrame[schemas.EvalRuns]:
-    """Rank the evaluation questions with each system on the built, not yet released index: one row per result."""
-    opened = [encoder, *([base.encoder] if base is not None else [])]
+    """Answer the evaluation questions with each system, on the index that was just built and is not released yet.
+
+    Args:
+        eval_queries: Questions.
+        index: Row of this index.
+        tables: Tables with their cells.
+        settings: Settings of the search.
+        encoder: Encoder of the index.
+        store: Files of the home.
+        reader: Language model as readers use it; None where rules do its tasks.
+        reranker: Reranker in use; None for none.
+        base: Base encoder with its vectors; None if it is the encoder in use.
+        questions: Cached vectors of the questions.
+
+    Returns:
+        One row per system, question and ranked passage.
+    """
+    wrapped_encoders = [encoder, *([base.encoder] if base is not None else [])]
     encoders = [
         RememberingEncoder(wrapped, questions.read(wrapped.model_hash), questions.read_tokens(wrapped.model_hash))
-        for wrapped in opened
+        for wrapped in wrapped_encoders
     ]
     path = index["path"].item()
     searcher = Searcher(
@@ -181,32 +208,47 @@ def build_runs_on_index(
         open_tables=lambda: read_catalogue(open_catalogue(store, path), tables=tables),
         reranker=reranker,
     )
-    before: Mapping[str, System] = {}
+    base_systems: Mapping[str, System] = {}
     if base is not None:
-        base_searcher = replace(base, encoder=encoders[1])
-        before = open_base_systems(searcher, settings, base=base_searcher, token_cache=TokenCache(store))
-    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, ablated_systems=LEFT_OUT)
-    for remembering in encoders:
-        questions.keep(remembering.model_hash, remembering.questions)
-        questions.keep_tokens(remembering.model_hash, remembering.question_tokens)
+        base_with_cache = replace(base, encoder=encoders[1])
+        base_systems = open_base_systems(searcher, settings, base=base_with_cache, token_cache=TokenCache(store))
+    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **base_systems}, ablated_systems=LEFT_OUT)
+    for remembering_encoder in encoders:
+        questions.keep(remembering_encoder.model_hash, remembering_encoder.questions)
+        questions.keep_tokens(remembering_encoder.model_hash, remembering_encoder.question_tokens)
     return runs
 
 
 def uses_model(home: Home) -> bool:
-    """Return whether a language model takes part in searching or in the decision to answer."""
+    """Return whether a language model takes part in searching or in the decision to answer.
+
+    Args:
+        home: Home with the settings.
+    """
     settings = home.settings
     return settings.llm_provider != "rules" and (settings.llm_hyde or settings.llm_grading)
 
 
 def open_judge(home: Home) -> Proposer | None:
-    """Open the language model as readers use it, but without the fallback to rules if it is unavailable."""
+    """Open the language model as readers use it, but without the fallback to rules if it is unavailable.
+
+    Args:
+        home: Home with the settings.
+
+    Returns:
+        The model; None if none takes part in searches.
+    """
     return open_proposer(home) if uses_model(home) else None
 
 
 def has_question_vectors(home: Home) -> bool:
-    """Return whether question vectors of this encoder are cached, so that worker processes need not load the model."""
-    kept, hashed = QuestionVectors(home.store), model_hash(home)
-    return bool(kept.read(hashed)) and bool(kept.read_tokens(hashed))
+    """Return whether question vectors of this encoder are cached, so that worker processes need not load the model.
+
+    Args:
+        home: Home with the cache.
+    """
+    cached_vectors, encoder_hash = QuestionVectors(home.store), model_hash(home)
+    return bool(cached_vectors.read(encoder_hash)) and bool(cached_vectors.read_tokens(encoder_hash))
 
 
 eval_runs = table(
@@ -223,7 +265,7 @@ eval_runs = table(
         "questions": lambda home: QuestionVectors(home.store),
         "reader": open_judge,
         "reranker": open_reranker,
-        "base": open_base_of,
+        "base": open_compared_base,
     },
     fingerprint=lambda home: digest(
         model_hash(home),
@@ -236,37 +278,41 @@ eval_runs = table(
 
 OPTIONAL = (
     Step("tuned model, vectors alone", DENSE_BASE, "dense"),
-    Step("tuned model", ON_BASE, ONCE),
+    Step("tuned model", ON_BASE, WITHOUT_RERANKER),
     Step("tuned model", ON_BASE, FULL),
-    Step("reranker", ONCE, FULL),
-    Step("imagined passage", NOT_IMAGINED, ONCE),
-    Step("imagined passage", NOT_IMAGINED, FULL),
+    Step("reranker", WITHOUT_RERANKER, FULL),
+    Step("imagined passage", WITHOUT_HYDE, WITHOUT_RERANKER),
+    Step("imagined passage", WITHOUT_HYDE, FULL),
 )
 """SearchComponents that training makes or that use a model; the first one of a component that ran counts."""
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """Return the comparisons that the runs allow: those of the components before reranking, then of optional ones.
+    """Return the comparisons of an ablation: what each component of the search adds.
 
     Args:
-        systems: Names of the systems with runs.
+        systems: Names of the systems that answered the questions.
+
+    Returns:
+        A comparison for each component before reranking, then one for each optional component of which both systems
+        answered.
     """
-    whole = ONCE if ONCE in systems else FULL
+    all_parts = WITHOUT_RERANKER if WITHOUT_RERANKER in systems else FULL
     parts = [
         Step("vector retriever", "bm25", "hybrid"),
         Step("lexical retriever", "dense", "hybrid"),
-        Step("everything after the retrievers", "hybrid", whole),
-        *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT if name in systems),
+        Step("everything after the retrievers", "hybrid", all_parts),
+        *(Step(name.removeprefix("without "), name, all_parts) for name in LEFT_OUT if name in systems),
     ]
-    ran = [step for step in OPTIONAL if {step.system_without, step.system_with} <= set(systems)]
-    return [*parts, *{step.component: step for step in reversed(ran)}.values()]
+    measured_steps = [step for step in OPTIONAL if {step.system_without, step.system_with} <= set(systems)]
+    return [*parts, *{step.component: step for step in reversed(measured_steps)}.values()]
 
 
 def find_missing(steps: Collection[Step]) -> list[str]:
-    """Return the optional components that were not measured.
+    """Return the names of the optional components that no comparison measured.
 
     Args:
-        steps: SearchComponents that were compared.
+        steps: Comparisons that were made, from `find_steps`.
     """
     return sorted({step.component for step in OPTIONAL} - {step.component for step in steps})
 
@@ -287,25 +333,25 @@ family_figures = table(
 def left_out_families(family_figures: dy.DataFrame[schemas.FamilyFigures]) -> Verdict:
     """The score on form families left out of rule development stays close to the score on the others."""
     floors = load_floors("family_figures")
-    compared = compare_groups(family_figures, floors)
-    judged = compared.filter(pl.col("is_judged"))
+    comparison = compare_groups(family_figures, floors)
+    judged_metrics = comparison.filter(pl.col("is_judged"))
     figures = {
         f"{row['metric']}, {group}": row[column]
-        for row in compared.iter_rows(named=True)
+        for row in comparison.iter_rows(named=True)
         for group, column in (("development", "development"), ("left out", "left_out"))
         if row[column] is not None
     }
     note = (
         ""
-        if judged.height
+        if judged_metrics.height
         else "not measured: TAXKG_GOLD has no labels of left-out families for the documents in this home"
     )
     return Verdict(
-        compared.filter(~pl.col("is_within_bound")),
-        int(judged["n_left_out"].sum()),
+        comparison.filter(~pl.col("is_within_bound")),
+        int(judged_metrics["n_left_out"].sum()),
         note=note,
         figures=figures,
-        is_measured=bool(judged.height),
+        is_measured=bool(judged_metrics.height),
         tables={"by family": family_figures},
         floors=floors,
     )
@@ -320,7 +366,19 @@ def build_report_and_pages(
     store: Store,
     settings: Settings,
 ) -> dy.DataFrame[schemas.EvalReport]:
-    """Build the evaluation report with confidence intervals, and write it to the home as Markdown and HTML."""
+    """Build the evaluation report with confidence intervals, and write it to the home as Markdown and HTML.
+
+    Args:
+        eval_queries: Questions.
+        eval_runs: Ranked passages of each system.
+        documents: Documents, by which confidence intervals are clustered.
+        family_figures: Scores of form families, for the report.
+        store: Files of the home.
+        settings: Settings of the search.
+
+    Returns:
+        Rows of `eval_report`.
+    """
     scores = score_runs(eval_queries, eval_runs)
     report = build_eval_report(eval_queries, eval_runs, documents=documents, scores=scores)
     steps = find_steps(eval_runs["system"].unique().to_list())
@@ -341,7 +399,11 @@ def build_report_and_pages(
 
 
 def show_report(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the evaluation report for the UI: figures by system, ablation, abstention."""
+    """Return the evaluation report for the UI: figures by system, ablation, abstention.
+
+    Args:
+        store: Files of the home.
+    """
     report = store.storage.read("reports/evaluation.md") or b""
     return {"report": dg.MetadataValue.md(report.decode())}
 
@@ -371,12 +433,14 @@ def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
     floors = load_floors("eval_report")
     faults = find_retrieval_faults(eval_report, floors, system="full")
     figures = eval_report.filter(pl.col("slice") == "all", pl.col("system") == "full")
-    shown = {
+    shown_figures = {
         f"{row['query_set']} {row['metric']}": row["value"]
         for row in figures.iter_rows(named=True)
         if row["metric"] in {floor.metric for floor in floors} and row["value"] is not None
     }
-    bound = [row for row in figures.iter_rows(named=True) if any(floor.binds(row["query_set"]) for floor in floors)]
-    count = sum(row["n"] for row in bound if row["metric"] == floors[0].metric)
+    bound_figures = [
+        row for row in figures.iter_rows(named=True) if any(floor.binds(row["query_set"]) for floor in floors)
+    ]
+    count = sum(row["n"] for row in bound_figures if row["metric"] == floors[0].metric)
     note = "" if count else "not measured: no query set was written for these documents; name one in TAXKG_GOLD"
-    return Verdict(faults, count, note=note, figures=shown, is_measured=bool(count), floors=floors)
+    return Verdict(faults, count, note=note, figures=shown_figures, is_measured=bool(count), floors=floors)

@@ -61,7 +61,13 @@ from taxkg_assets.sources.quarantine import build_quarantine
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table that is built while a document is read: its inputs and its documentation page."""
+    """A table that is built while a document is read.
+
+    Attributes:
+        schema: Schema class of the table.
+        made_from: Tables of the same reading that it is made from.
+        arguments: Arguments of its Dagster asset: group, description, columns, links to the code.
+    """
 
     schema: type[dy.Schema]
     made_from: tuple[str, ...]
@@ -73,25 +79,32 @@ class ReadTable:
         return snake(self.schema.__name__)
 
 
-def read_table(
+def declare_read_table(
     schema: type[dy.Schema], build: Callable[..., Any], *made_from: str, group: str = "extraction"
 ) -> ReadTable:
-    """Declare a table that is built while a document is read; `made_from` names the tables it needs."""
+    """Declare a table that is built while a document is read.
+
+    Args:
+        schema: Schema class of the table.
+        build: Builder of the table.
+        made_from: Tables of the same reading that it is made from.
+        group: Stage of the pipeline.
+    """
     return ReadTable(schema, made_from, asset_arguments(schema, build, group=group, reading=extract))
 
 
 READ_TABLES = (
-    read_table(schemas.Documents, build_documents, group="sources"),
-    read_table(schemas.Quarantine, build_quarantine, group="sources"),
-    read_table(schemas.Spans, build_spans, "documents"),
-    read_table(schemas.Tables, build_tables, "documents"),
-    read_table(schemas.Faces, build_faces, "documents"),
-    read_table(schemas.Elements, build_elements, "documents", "tables", "faces"),
-    read_table(schemas.Anchors, build_anchors, "documents", "elements"),
-    read_table(schemas.Fields, build_fields, "documents", "elements", "anchors", "faces"),
-    read_table(schemas.Sections, build_sections, "documents", "elements", "anchors", "tables"),
-    read_table(schemas.Links, build_links, "documents", "elements", "sections", "anchors"),
-    read_table(schemas.References, build_references, "documents", "sections", "anchors", "links"),
+    declare_read_table(schemas.Documents, build_documents, group="sources"),
+    declare_read_table(schemas.Quarantine, build_quarantine, group="sources"),
+    declare_read_table(schemas.Spans, build_spans, "documents"),
+    declare_read_table(schemas.Tables, build_tables, "documents"),
+    declare_read_table(schemas.Faces, build_faces, "documents"),
+    declare_read_table(schemas.Elements, build_elements, "documents", "tables", "faces"),
+    declare_read_table(schemas.Anchors, build_anchors, "documents", "elements"),
+    declare_read_table(schemas.Fields, build_fields, "documents", "elements", "anchors", "faces"),
+    declare_read_table(schemas.Sections, build_sections, "documents", "elements", "anchors", "tables"),
+    declare_read_table(schemas.Links, build_links, "documents", "elements", "sections", "anchors"),
+    declare_read_table(schemas.References, build_references, "documents", "sections", "anchors", "links"),
 )
 """The tables of one reading, in the order in which `extract` makes them."""
 
@@ -112,6 +125,9 @@ def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[Document
 
     An unchanged document is not read again. A document that cannot be read or fails a check goes to `quarantine`, and
     its previous rows stay.
+
+    Args:
+        context: Context of the Dagster step, with the partitions.
     """
     home: Home = context.resources.home
     intake = admit_documents(home, context.partition_keys)
@@ -134,38 +150,47 @@ PIPELINE["references"].builder = TableBuilder(
 # ------------------------------------------------------------------------------------------------------- gates
 
 
-def compare_with_floors(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
+def compare_with_floors(
+    score: LabeledScore, *, on: str, checked: int, uncertain_rows: pl.DataFrame | None = None
+) -> Verdict:
     """Compare a score on labeled documents with the floors of a table.
 
     Args:
         score: Score on the labels.
-        on: Table with the floors.
-        checked: Number of rows that structural conditions were evaluated on.
-        unsure: Number of low-confidence rows, which are listed for review.
+        on: Table whose floors apply.
+        checked: Number of rows of the table.
+        uncertain_rows: Rows of low confidence, to list for review; None for none.
 
     Returns:
         Verdict; without labeled rows it passes and says that nothing was measured.
     """
     floors = load_floors(on)
-    faults = find_floor_faults(score, floors)
-    shown = {"reliability on labeled rows": score.reliability}
-    review: dict[str, float | int | str] = {}
-    if unsure is not None:
-        shown["for review, least sure first"] = unsure
-        review["rows for review"] = unsure.height
+    missed_floors = find_floor_faults(score, floors)
+    tables = {"reliability on labeled rows": score.reliability}
+    review_count: dict[str, float | int | str] = {}
+    if uncertain_rows is not None:
+        tables["for review, least sure first"] = uncertain_rows
+        review_count["rows for review"] = uncertain_rows.height
     if not score.n_rows:
         note = "not measured: no labeled row belongs to these documents"
         return Verdict(
-            faults, checked, note=note, figures=review, is_passed=True, is_measured=False, tables=shown, floors=floors
+            missed_floors,
+            checked,
+            note=note,
+            figures=review_count,
+            is_passed=True,
+            is_measured=False,
+            tables=tables,
+            floors=floors,
         )
     figures = {name: value for name, value in score.figures.items() if value is not None}
     return Verdict(
-        score.misses if faults.height else score.misses.clear(),
+        score.misses if missed_floors.height else score.misses.clear(),
         checked,
-        note="; ".join(faults["reason"]),
-        figures={**figures, "labeled rows": score.n_rows, **review},
-        is_passed=faults.is_empty(),
-        tables=shown,
+        note="; ".join(missed_floors["reason"]),
+        figures={**figures, "labeled rows": score.n_rows, **review_count},
+        is_passed=missed_floors.is_empty(),
+        tables=tables,
         floors=floors,
     )
 
@@ -177,7 +202,7 @@ def roles_on_labeled_documents(
     """The accuracy of roles on labeled lines reaches the floor."""
     score = score_roles(elements, open_labels(home), documents=documents)
     unsure = find_unsure(elements, text="text", confidence="role_confidence")
-    return compare_with_floors(score, on="elements", checked=elements.height, unsure=unsure)
+    return compare_with_floors(score, on="elements", checked=elements.height, uncertain_rows=unsure)
 
 
 @gate(on="elements", reads=("documents",))
@@ -202,7 +227,9 @@ def headings_on_labeled_documents(
 ) -> Verdict:
     """Recall and precision of structural headings on labeled pages reach the floors."""
     score = score_anchors(anchors, open_labels(home), documents=documents)
-    return compare_with_floors(score, on="anchors", checked=anchors.height, unsure=find_unsure(anchors, text="heading"))
+    return compare_with_floors(
+        score, on="anchors", checked=anchors.height, uncertain_rows=find_unsure(anchors, text="heading")
+    )
 
 
 @gate(on="sections", reads=("elements", "anchors"))
@@ -212,9 +239,9 @@ def every_element_has_one_owner(
     anchors: dy.DataFrame[schemas.Anchors],
 ) -> Verdict:
     """Every content element is in exactly one row of `sections`, and its owner is an anchor of its document."""
-    misowned = find_misowned_elements(elements, sections).select("document_id", "element_id")
-    strayed = find_strayed_sections(sections, anchors).select("document_id", "element_id")
-    return Verdict(pl.concat([misowned, strayed]), sections.height)
+    faults_of_ownership = find_misowned_elements(elements, sections).select("document_id", "element_id")
+    foreign_owners = find_strayed_sections(sections, anchors).select("document_id", "element_id")
+    return Verdict(pl.concat([faults_of_ownership, foreign_owners]), sections.height)
 
 
 @gate(on="sections")
@@ -233,7 +260,7 @@ def owners_on_labeled_documents(
     """The accuracy of owning headings on labeled paragraphs reaches the floor."""
     score = score_ownership(sections, open_labels(home), anchors=anchors, documents=documents)
     unsure = find_unsure_owners(sections, anchors)
-    return compare_with_floors(score, on="sections", checked=sections.height, unsure=unsure)
+    return compare_with_floors(score, on="sections", checked=sections.height, uncertain_rows=unsure)
 
 
 @gate(on="tables", reads=("documents",), measures=True)
@@ -242,7 +269,7 @@ def cells_on_labeled_documents(
 ) -> Verdict:
     """The share of labeled cells that have the labeled row and column headers reaches the floor."""
     score = score_tables(tables, open_labels(home), documents=documents)
-    return compare_with_floors(score, on="tables", checked=tables.height, unsure=find_unsure_tables(tables))
+    return compare_with_floors(score, on="tables", checked=tables.height, uncertain_rows=find_unsure_tables(tables))
 
 
 @gate(on="tables")
@@ -261,7 +288,7 @@ def references_on_labeled_documents(
     """The accuracy of references in the labeled documents reaches the floor."""
     score = score_references(references, open_labels(home), anchors=anchors, documents=documents)
     unsure = find_unsure(references, text="evidence")
-    return compare_with_floors(score, on="references", checked=references.height, unsure=unsure)
+    return compare_with_floors(score, on="references", checked=references.height, uncertain_rows=unsure)
 
 
 @gate(on="references", reads=("sections",))

@@ -63,7 +63,11 @@ nodes = table(schemas.Nodes, build_nodes, group="graph")
 
 
 def show_relations(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return, for the UI, the number of edges of each relation and an example of each."""
+    """Return, for the UI, the number of edges of each relation and an example of each.
+
+    Args:
+        store: Tables of the home.
+    """
     edges = store.scan("edges")
     counts = edges.group_by("relation", "polarity", "created_by").len("edges").collect()
     examples = edges.group_by("relation").first().collect()
@@ -84,22 +88,31 @@ edges = table(
 
 
 def write_change_reports(home: Home, revisions: pl.DataFrame) -> None:
-    """Write a change report for each pair of revisions into the home, and remove reports of removed pairs."""
-    storage, written = home.store.storage, set()
+    """Write a change report for each pair of revisions into the home, and remove reports of removed pairs.
+
+    Args:
+        home: Home that gets the reports.
+        revisions: Rows of `revisions`.
+    """
+    storage, written_names = home.store.storage, set()
     documents = schemas.Documents.cast(home.store.read("documents"))
     for report in build_change_reports(schemas.Revisions.cast(revisions), documents):
         older, newer = report.documents
         for suffix, text in (("md", render_change_markdown(report)), ("html", render_change_page(report))):
             name = f"{older}--to--{newer}.{suffix}"
             storage.write(f"{CHANGES}/{name}", text.encode())
-            written.add(name)
+            written_names.add(name)
     for name in storage.children(CHANGES):
-        if name not in written and "--to--" in name:
+        if name not in written_names and "--to--" in name:
             storage.remove(f"{CHANGES}/{name}")
 
 
 def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the changes of all pairs for the UI, with the location of their reports."""
+    """Return the changes of all pairs for the UI, with the location of their reports.
+
+    Args:
+        store: Tables of the home.
+    """
     reports = build_change_reports(
         schemas.Revisions.cast(store.read("revisions")), schemas.Documents.cast(store.read("documents"))
     )
@@ -211,9 +224,12 @@ def nodes_are_connected(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[
     Also shows the share of nodes that are linked to other documents, and the shares of headings, paragraphs and tables
     that have a relation.
     """
-    more = {"tied_beyond_document_share": share_connected_across_documents(nodes, edges), **score_related(nodes, edges)}
-    verdict = _against_floor("connected_share", score_connected(nodes, edges), checked=nodes.height)
-    return replace(verdict, figures={**verdict.figures, **more})
+    other_shares = {
+        "tied_beyond_document_share": share_connected_across_documents(nodes, edges),
+        **score_related(nodes, edges),
+    }
+    verdict = _compare_with_floor("connected_share", score_connected(nodes, edges), checked=nodes.height)
+    return replace(verdict, figures={**verdict.figures, **other_shares})
 
 
 @gate(on="edges", reads=("nodes",))
@@ -235,7 +251,7 @@ def edges_have_provenance(
 @gate(on="edges", reads=("references",))
 def references_resolve(edges: dy.DataFrame[schemas.Edges], references: dy.DataFrame[schemas.References]) -> Verdict:
     """The share of references without a target node stays below the limit."""
-    return _against_floor("unresolved_share", score_unresolved(references, edges), checked=references.height)
+    return _compare_with_floor("unresolved_share", score_unresolved(references, edges), checked=references.height)
 
 
 @gate(on="revisions", reads=("documents", "sections", "anchors", "tables", "faces", "elements"))
@@ -252,13 +268,15 @@ def changes_match_documents(
     faults = find_invalid_changes(
         revisions, documents, sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements
     )
-    substance = revisions.filter(~pl.col("is_routine"))
+    substantial_changes = revisions.filter(~pl.col("is_routine"))
     pairs = revisions.select("from_document_id", "to_document_id").n_unique()
-    return Verdict(faults, revisions.height, figures={"pairs with changes": pairs, "not routine": substance.height})
+    return Verdict(
+        faults, revisions.height, figures={"pairs with changes": pairs, "not routine": substantial_changes.height}
+    )
 
 
-def _against_floor(metric: str, value: float, *, checked: int) -> Verdict:
-    floor = next(f for f in load_floors("edges") if f.metric == metric)
+def _compare_with_floor(metric: str, value: float, *, checked: int) -> Verdict:
+    floor = next(candidate for candidate in load_floors("edges") if candidate.metric == metric)
     figure = pl.DataFrame({"metric": [metric], "value": [value], "floor": [floor.floor]})
     is_broken = checked >= floor.least_n and not floor.holds(value)
     return Verdict(figure.filter(pl.lit(is_broken)), checked, note=floor.describe(), figures={metric: value})

@@ -20,55 +20,67 @@ from taxkg_assets.evaluation.quality_plot import count_outcomes, render_quality_
 from taxkg_assets.extraction.document_check import CORRUPT, DocumentCheck
 from taxkg_assets.extraction.document_quality import ALL_CHECKS, build_document_quality
 
-DOUBTS = ("document_id", "law", "outcome", "message", "remedy")
+SHOWN_COLUMNS = ("document_id", "law", "outcome", "message", "remedy")
 """Columns of `document_quality` that are shown."""
 
 
 def show_quality(store: Store) -> Mapping[str, Any]:
-    """Return the document checks with their counts as a table and a plot, and the documents that failed."""
+    """Return the document checks with their counts as a table and a plot, and the documents that failed.
+
+    Args:
+        store: Tables of the home.
+    """
     quality = schemas.DocumentQuality.cast(store.read("document_quality"))
     counts = count_outcomes(quality)
     picture = base64.b64encode(render_quality_plot(counts)).decode()
     return {
         "checks": dg.MetadataValue.md(render_quality_table(counts)),
         "plot": dg.MetadataValue.md(f"![documents by check and outcome](data:image/png;base64,{picture})"),
-        "documents to check": table_metadata(find_doubts(quality)),
+        "documents to check": table_metadata(find_failed_checks(quality)),
     }
 
 
-def find_doubts(quality: pl.DataFrame) -> pl.DataFrame:
-    """List the failed checks of documents, with message and remedy."""
-    return quality.filter(pl.col("outcome") != "passed").select(DOUBTS)
+def find_failed_checks(quality: pl.DataFrame) -> pl.DataFrame:
+    """List the failed checks of documents, with message and remedy.
+
+    Args:
+        quality: Rows of `document_quality`.
+    """
+    return quality.filter(pl.col("outcome") != "passed").select(SHOWN_COLUMNS)
 
 
 document_quality = table(schemas.DocumentQuality, build_document_quality, group="quality", show=show_quality)
 
 
 def quality_check(check: DocumentCheck) -> dg.AssetChecksDefinition:
-    """Create the asset check of a document check; it passes, or warns and names the documents."""
+    """Create the asset check of a document check; it passes, or warns and names the documents.
+
+    Args:
+        check: The document check, from `ALL_CHECKS`.
+    """
     effect = "is held back" if check.severity == CORRUPT else "is served with a flag"
-    finder = check.find if check.find is not None and not check.tables else build_document_quality
+    checking_function = check.find if check.find is not None and not check.tables else build_document_quality
 
     @dg.asset_check(
         asset=dg.AssetKey("document_quality"),
         name=check.name,
         description=f"{check.title.capitalize()}. A document that fails this check ({check.broken}) {effect}.",
         blocking=False,
-        metadata={"dagster/code_references": code_references(check=finder)},
+        metadata={"dagster/code_references": code_references(check=checking_function)},
         required_resource_keys={"home"},
     )
     def evaluate(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
         home: Home = context.resources.home
         rows = home.store.read("document_quality").filter(pl.col("law") == check.name)
-        doubts = rows.filter(pl.col("outcome") != "passed")
-        names = doubts["document_id"].to_list()
-        shown: dict[str, Any] = {"documents": rows.height, "failed by": len(names)}
+        failed_rows = rows.filter(pl.col("outcome") != "passed")
+        names = failed_rows["document_id"].to_list()
+        metadata: dict[str, Any] = {"documents": rows.height, "failed by": len(names)}
         if names:
-            shown |= {
-                "note": f"{doubts['outcome'].to_list()[0]}: {', '.join(names[:OFFENDING_ROWS])}",
-                "first offending rows": table_metadata(doubts.head(OFFENDING_ROWS).drop("law", "strength")),
+            metadata |= {
+                "note": f"{failed_rows['outcome'].to_list()[0]}: {', '.join(names[:OFFENDING_ROWS])}",
+                "first offending rows": table_metadata(failed_rows.head(OFFENDING_ROWS).drop("law", "strength")),
             }
-        return dg.AssetCheckResult(passed=not names, severity=dg.AssetCheckSeverity.WARN, metadata=shown)
+        return dg.AssetCheckResult(passed=not names, severity=dg.AssetCheckSeverity.WARN, metadata=metadata)
 
     return evaluate
 

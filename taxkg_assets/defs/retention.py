@@ -36,7 +36,14 @@ class ReclaimedFiles:
 
 
 def find_kept_versions(store: Store) -> dict[str, set[int]]:
-    """List the table versions to keep: the newest ones, and those that kept releases use."""
+    """List the table versions to keep: the newest ones, and those that kept releases use.
+
+    Args:
+        store: Tables of the home.
+
+    Returns:
+        Version numbers by table.
+    """
     kept = {name: {store.version(name)} for name in PIPELINE if store.exists(name)}
     for row in find_kept_releases(store).iter_rows(named=True):
         for name, version in json.loads(row["table_versions"]).items():
@@ -48,34 +55,41 @@ def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[
     """Delete files that no kept version reads and that are older than a number of days.
 
     The caller must hold the lock of the home.
+
+    Args:
+        store: Tables of the home.
+        keep_days: Files younger than this stay, as do those younger than an hour.
+        is_dry: Whether to only list the files.
     """
     hours = max(LEAST_HOURS, round(keep_days * 24))
     for name, versions in sorted(find_kept_versions(store).items()):
         table = store.open_table(name)
         assert table is not None
-        data = table.vacuum(
+        unread_files = table.vacuum(
             retention_hours=hours,
             dry_run=True,
             enforce_retention_duration=False,
             full=True,
             keep_versions=sorted(versions),
         )
-        dead = [f"tables/{name}/{file}" for file in data] + _dead_entries(store, name, min(versions), hours=hours)
-        files = {file: stat for file in dead if (stat := store.storage.stat(file)) is not None}
+        deletable_paths = [f"tables/{name}/{file}" for file in unread_files] + _find_old_log_entries(
+            store, name, min(versions), hours=hours
+        )
+        files = {file: stat for file in deletable_paths if (stat := store.storage.stat(file)) is not None}
         if not is_dry:
             for file in files:
                 store.storage.remove(file)
         yield ReclaimedFiles(name, len(files), sum(stat.bytes for stat in files.values()))
 
 
-def _dead_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[str]:
+def _find_old_log_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[str]:
     """Return log entries of a table before the checkpoint from which the oldest kept version can be read."""
     log = f"tables/{name}/_delta_log"
     entries = store.storage.children(log)
     numbers = [int(match[1]) for entry in entries if (match := _CHECKPOINT.match(entry))]
     start = max((number for number in numbers if number <= oldest), default=0)
     before = [f"{log}/{entry}" for entry in entries if (match := _ENTRY.match(entry)) and int(match[1]) < start]
-    return [path for path in before if (seen := store.storage.stat(path)) and seen.age_s > hours * 3600]
+    return [path for path in before if (stat := store.storage.stat(path)) and stat.age_s > hours * 3600]
 
 
 def run_retention(home: Home, *, keep_days: float, is_dry: bool = False) -> list[ReclaimedFiles]:
@@ -84,7 +98,7 @@ def run_retention(home: Home, *, keep_days: float, is_dry: bool = False) -> list
     The caller must hold the lock of the home.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         keep_days: Age in days from which versions that no kept release reads are deleted.
         is_dry: Whether to only list the files.
 
@@ -101,7 +115,12 @@ def run_retention(home: Home, *, keep_days: float, is_dry: bool = False) -> list
 
 @dg.op
 def vacuum_home(context: dg.OpExecutionContext, home: Home) -> None:
-    """Delete old versions of tables and of the index that no kept release uses."""
+    """Delete old versions of tables and of the index that no kept release uses.
+
+    Args:
+        context: Context of the Dagster op, for its log.
+        home: Home to clean up.
+    """
     for freed in run_retention(home, keep_days=home.settings.keep_days):
         if freed.files:
             context.log.info(f"{freed.table}: {freed.files} files, {freed.bytes} bytes")

@@ -22,7 +22,7 @@ from taxkg_assets.defs.home.index_files import (
     write_index_files,
 )
 from taxkg_assets.defs.home.indexes import has_index, open_index
-from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, find_name, is_tuned, model_hash
+from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, find_encoder_name, is_tuned, model_hash
 from taxkg_assets.defs.home.new_vectors import NewVectors
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.home.storage import LocalStorage
@@ -90,27 +90,38 @@ class NothingToSearchError(Exception):
 
 
 def cache_encodings(home: Home) -> None:
-    """Record the arithmetic of the passage vectors, and cache the passages' tokens."""
+    """Record the arithmetic of the passage vectors, and cache the passages' tokens.
+
+    Args:
+        home: Home whose embeddings were just built.
+    """
     record_arithmetic(home)
     keep_tokens(home)
 
 
 def keep_tokens(home: Home) -> None:
-    """Cache the tokens of all passages with vectors while the encoder is loaded, for the index build."""
+    """Cache the tokens of all passages with vectors while the encoder is loaded, for the index build.
+
+    Args:
+        home: Home with the chunks.
+    """
     accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
-    kept = TokenCache(home.store)
+    token_cache = TokenCache(home.store)
     for encoder in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
-        memory = kept.read(encoder.model_hash)
-        known = memory.list_keys()
+        memory = token_cache.read(encoder.model_hash)
+        cached_keys = memory.list_keys()
         remember_tokens(texts, encoder=encoder, memory=memory)
-        kept.keep(encoder.model_hash, memory, known=known)
+        token_cache.keep(encoder.model_hash, memory, cached_keys=cached_keys)
 
 
 def read_known_vectors(home: Home) -> pl.DataFrame:
-    """Return all vectors computed so far: those of the table, then those encoded ahead of it.
+    """Return all vectors computed so far: those of the table `embeddings`, and those that a build encoded ahead of it.
 
-    The table's vector takes precedence.
+    Of a text in both, the vector of the table is returned.
+
+    Args:
+        home: Home with both.
     """
     table, new = home.store.read_or_empty("embeddings"), NewVectors(home.store).read()
     return pl.concat([table, new.join(table, on=schemas.Embeddings.primary_key(), how="anti")])
@@ -121,24 +132,31 @@ def encode_new_passages(home: Home) -> None:
 
     A large number of new passages is left to that step, because encoding then takes most of the build and memory is
     limited per step.
+
+    Args:
+        home: Home with the chunks.
     """
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
     old = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
     encoders = [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
-    missing = count_missing(chunks, old, model_hashes=[encoder.model_hash for encoder in encoders])
-    if not 0 < missing <= ENCODED_AHEAD:
+    missing_count = count_missing(chunks, old, model_hashes=[encoder.model_hash for encoder in encoders])
+    if not 0 < missing_count <= ENCODED_AHEAD:
         return
-    made = build_embeddings(chunks, old, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)
-    NewVectors(home.store).keep(made.join(old, on=schemas.Embeddings.primary_key(), how="anti"))
+    vectors = build_embeddings(chunks, old, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)
+    NewVectors(home.store).keep(vectors.join(old, on=schemas.Embeddings.primary_key(), how="anti"))
     keep_tokens(home)
 
 
 def defer_passage_encoder(home: Home) -> DeferredEncoder:
-    """Return the encoder in use; with a cluster engine, it encodes passages on the cluster."""
+    """Return the encoder in use; with a cluster engine, it encodes passages on the cluster.
+
+    Args:
+        home: Home whose settings name the encoder and the engine.
+    """
     encoder = defer_encoder(home)
     if home.settings.model_runtime != TORCH:
         return encoder
-    return open_engine(home.settings).distribute_encoding(encoder, name=find_name(home))
+    return open_engine(home.settings).distribute_encoding(encoder, name=find_encoder_name(home))
 
 
 embeddings = table(
@@ -170,18 +188,28 @@ summaries = table(
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTerms:
-    """Search terms of the current index's passages, with the digest of the code that computed them."""
+class StoredTerms:
+    """Search terms of passages that the current index stores.
 
-    known: pl.DataFrame | None
-    found_by: str
+    Attributes:
+        stored: Passages with their terms; None if there is no index, or if other code computed its terms.
+        code_digest: Digest of the present code that computes terms.
+    """
+
+    stored: pl.DataFrame | None
+    code_digest: str
 
 
-def find_known_terms(home: Home) -> FoundTerms:
-    """Return search terms that need not be recomputed."""
-    found_by = code_fingerprint(find_row_terms)
+def find_known_terms(home: Home) -> StoredTerms:
+    """Return the search terms that the current index stores, to reuse them for unchanged passages.
+
+    Args:
+        home: Home with the index.
+    """
+    code_digest = code_fingerprint(find_row_terms)
     paths = home.store.read_or_empty("index")["path"].to_list()
-    return FoundTerms(read_terms(home.store, paths[0], terms_by=found_by) if paths else None, found_by)
+    stored_terms = read_terms(home.store, paths[0], terms_by=code_digest) if paths else None
+    return StoredTerms(stored_terms, code_digest)
 
 
 # arguments: one per upstream table, as the wiring reads their names
@@ -197,14 +225,37 @@ def build_index_version(
     encoder: Encoder,
     store: Store,
     contents: dict[str, str],
-    terms: FoundTerms,
+    terms: StoredTerms,
     token_cache: TokenCache,
 ) -> pl.DataFrame:
-    """Build one version of the search index in a folder named by its content; an incomplete one has no row."""
+    """Build a new version of the search index: a folder of the home, named by its content.
+
+    The folder gets its name only when it is complete.
+
+    Args:
+        chunks: Chunks, of which the accepted ones are indexed.
+        documents: Documents.
+        embeddings: Vectors of the chunks.
+        summaries: Summaries of documents and pages.
+        tables: Tables with their cells.
+        sections: Paragraphs, for the catalog of tables.
+        settings: Settings of retrieval.
+        encoder: Encoder in use, for the tokens of the passages.
+        store: Files of the home.
+        contents: Digests of the input tables, for the record.
+        terms: Search terms that need not be computed again.
+        token_cache: Cached tokens of the passages.
+
+    Returns:
+        The row of `index`.
+
+    Raises:
+        NothingToSearchError: No chunk is accepted.
+    """
     from taxkg_assets.defs.home.lance_client import load_lancedb  # takes a second, and most runs do not need it
 
     rows = build_index_rows(
-        chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, old_terms=terms.known
+        chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, old_terms=terms.stored
     )
     if rows.is_empty():
         raise NothingToSearchError(
@@ -215,24 +266,24 @@ def build_index_version(
     shutil.rmtree(building, ignore_errors=True)
     connection = load_lancedb().connect(building)
     units = build_units(rows, summaries=summaries)
-    ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
+    sorted_units = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])
     headings = list_headings(chunks, documents=documents)
     catalogue = list_catalogue(
         build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
     )
     memory = token_cache.read(encoder.model_hash)
-    known_tokens = memory.list_keys()
+    cached_keys = memory.list_keys()
     tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
-    token_cache.keep(encoder.model_hash, memory, known=known_tokens)
-    known = build_precomputed(
-        rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens
+    token_cache.keep(encoder.model_hash, memory, cached_keys=cached_keys)
+    precomputed = build_precomputed(
+        rows.drop("vector"), vectors, units=sorted_units.drop("vector"), catalogue=catalogue, tokens=tokens
     )
     manifest = build_index(
         connection,
         rows,
         units=units,
-        precomputed=known,
+        precomputed=precomputed,
         path="",
         model_name=encoder.model_name,
         model_hash=encoder.model_hash,
@@ -240,11 +291,15 @@ def build_index_version(
         settings=settings,
     )
     flat = FlatRows(
-        rows.drop("vector"), ordered.drop("vector"), stack_vectors(ordered["vector"]), tables.sort("table_id")
+        rows.drop("vector"), sorted_units.drop("vector"), stack_vectors(sorted_units["vector"]), tables.sort("table_id")
     )
     is_local = isinstance(store.storage, LocalStorage)
     write_index_files(
-        building, precomputed=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by
+        building,
+        precomputed=precomputed,
+        vectors=vectors,
+        flat=flat if is_local else None,
+        terms_by=terms.code_digest,
     )
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an existing index is never built again.
@@ -264,8 +319,8 @@ def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
 
 def _index_fingerprint(home: Home) -> str:
     """Digest the encoder, and what is missing of the index in the manifest: a lost folder is built again."""
-    named = home.store.read_or_empty("index")["path"].to_list()
-    missing = [path for path in named if not has_index(home.store, path) or not has_catalogue(home.store, path)]
+    paths = home.store.read_or_empty("index")["path"].to_list()
+    missing = [path for path in paths if not has_index(home.store, path) or not has_catalogue(home.store, path)]
     return digest(model_hash(home), *missing)
 
 
@@ -290,9 +345,9 @@ def index_holds_every_accepted_chunk(
     index: dy.DataFrame[schemas.Index], chunks: dy.DataFrame[schemas.Chunks], home: Home
 ) -> Verdict:
     """The rows of the index are the accepted chunks, no more and no fewer."""
-    named = ["chunk_id", "document_id", "page"]
-    rows = read_rows(open_index(home.store, index["path"].item()), named)
-    accepted = chunks.filter(pl.col("status") == "accepted").select(named)
+    columns = ["chunk_id", "document_id", "page"]
+    rows = read_rows(open_index(home.store, index["path"].item()), columns)
+    accepted = chunks.filter(pl.col("status") == "accepted").select(columns)
     missing = accepted.join(rows, on="chunk_id", how="anti")
     extra = rows.join(accepted, on="chunk_id", how="anti")
     return Verdict(pl.concat([missing, extra]), rows.height)
@@ -304,7 +359,7 @@ def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index], home: Home
     path = index["path"].item()
     vectors = stack_vectors(read_rows(open_index(home.store, path), ["vector"])["vector"])
     recall = score_self_check(open_codes(home.store, path), vectors)
-    floor = next(f for f in load_floors("index") if f.metric == "self_check_recall")
+    floor = next(candidate for candidate in load_floors("index") if candidate.metric == "self_check_recall")
     return Verdict(
         index.filter(pl.lit(not floor.holds(recall))).select("index_version", "row_count"),
         index["row_count"].item(),
@@ -330,7 +385,19 @@ def build_release_of_exports(
     now: datetime,
     export: Callable[[], None],
 ) -> dy.DataFrame[schemas.Release]:
-    """Export the models to ONNX, then build the release, so that queries need not import PyTorch."""
+    """Export the models to ONNX, then build the release, so that queries need not import PyTorch.
+
+    Args:
+        index: Row of the newest index.
+        eval_report: Evaluation of this index.
+        old: Releases so far.
+        table_versions: Version by table, from which readers are answered.
+        now: Time of the release.
+        export: Function that exports the models of the home to ONNX.
+
+    Returns:
+        All releases, with a new one if the evaluation permits it.
+    """
     export()
     return build_release(index, eval_report, old=old, table_versions=table_versions, now=now)
 
@@ -367,8 +434,10 @@ def find_kept_releases(store: Store) -> pl.DataFrame:
     Args:
         store: Tables of the home.
     """
-    standing = store.read_or_empty("release").filter(~pl.col("is_rolled_back")).sort("release_ix").tail(KEPT_RELEASES)
-    return standing.filter([has_index(store, path) for path in standing["index_path"]])
+    newest_releases = (
+        store.read_or_empty("release").filter(~pl.col("is_rolled_back")).sort("release_ix").tail(KEPT_RELEASES)
+    )
+    return newest_releases.filter([has_index(store, path) for path in newest_releases["index_path"]])
 
 
 def prune_indexes(store: Store) -> None:
@@ -379,7 +448,7 @@ def prune_indexes(store: Store) -> None:
     """
     if not store.exists("index"):
         return
-    kept = {*store.read("index")["path"], *find_kept_releases(store)["index_path"]}
+    kept_paths = {*store.read("index")["path"], *find_kept_releases(store)["index_path"]}
     for name in store.storage.children("index"):
-        if f"index/{name}" not in kept:
+        if f"index/{name}" not in kept_paths:
             store.storage.remove(f"index/{name}")

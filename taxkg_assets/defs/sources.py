@@ -21,12 +21,12 @@ def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame, ho
     withheld, is_blocked = find_withheld(
         documents, quarantine, share=settings.withheld_share, least=settings.withheld_least
     )
-    hidden = find_hidden_texts(documents)
+    hidden_texts = find_hidden_texts(documents)
     figures = {
         "in quarantine": quarantine.height,
         "held back by document checks": withheld.height,
-        "documents with hidden text": hidden["document_id"].n_unique(),
-        "suspected prompt injections": hidden.filter("is_order")["document_id"].n_unique(),
+        "documents with hidden text": hidden_texts["document_id"].n_unique(),
+        "suspected prompt injections": hidden_texts.filter("is_order")["document_id"].n_unique(),
     }
     names = ", ".join(withheld["document_id"].head(OFFENDING_ROWS))
     return Verdict(
@@ -35,5 +35,5 @@ def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame, ho
         note=f"held back: {names}" if names else "",
         figures=figures,
         is_passed=not is_blocked,
-        tables={"hidden text and suspected prompt injections": hidden},
+        tables={"hidden text and suspected prompt injections": hidden_texts},
     )

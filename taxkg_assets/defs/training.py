@@ -33,7 +33,11 @@ LEFT_OUT_REPORT = "reports/pairs.json"
 
 
 def open_written_questions(home: Home) -> list[dict[str, Any]]:
-    """Return the questions written by people from all files; `build_scenario_queries` selects the applicable ones."""
+    """Return the questions written by people from all files; `build_scenario_queries` selects the applicable ones.
+
+    Args:
+        home: Not used: these questions are files of the project.
+    """
     lines = [line for path in _written_files() for line in path.read_text(encoding="utf8").splitlines()]
     return [json.loads(line) for line in lines if line.strip()]
 
@@ -43,12 +47,16 @@ def _written_files() -> list[Path]:
 
 
 def open_retrievers(home: Home) -> PassageRetrievers:
-    """Open BM25 and the base encoder over the home's accepted chunks, once for the three training tables."""
+    """Open BM25 and the base encoder over the home's accepted chunks, once for the three training tables.
+
+    Args:
+        home: Home with the chunks.
+    """
     return _open_retrievers(home.store.home.as_posix(), home.store.version("chunks"), base_hash(home))
 
 
 @lru_cache(maxsize=1)
-def _open_retrievers(path: str, chunks_version: int, hashed: str) -> PassageRetrievers:
+def _open_retrievers(path: str, chunks_version: int, _encoder_hash: str) -> PassageRetrievers:
     home = Home(home=path)
     chunks = Chunks.cast(home.store.read("chunks", version=chunks_version))
     old = Embeddings.cast(home.store.read_or_empty("embeddings"))
@@ -61,7 +69,11 @@ def _made_with(home: Home) -> str:
 
 
 def open_left_out_report(home: Home) -> Callable[[Steps], None]:
-    """Return a function that records in the home how many pairs were built and left out, by kind and reason."""
+    """Return a function that records in the home how many pairs were built and left out, by kind and reason.
+
+    Args:
+        home: Home in which the counts are recorded.
+    """
     return lambda steps: home.store.storage.write(LEFT_OUT_REPORT, json.dumps(steps, indent=1).encode())
 
 
@@ -112,7 +124,9 @@ hard_negatives = table(
 @gate(on="pairs")
 def pairs_are_valid(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
     """A judge finds enough pairs of a stratified sample valid: the passage answers the query."""
-    return _judged("valid_share", score_valid(pairs), pairs, by="kind", verdict="is_valid_pair")
+    return _compare_shares(
+        "valid_share", score_valid(pairs), pairs, stratum_column="kind", verdict_column="is_valid_pair"
+    )
 
 
 @gate(on="pairs", reads=("eval_queries", "scenario_queries"))
@@ -125,12 +139,12 @@ def no_pair_repeats_an_evaluation_question(
     """No training text repeats an evaluation question or nearly duplicates one. Shows the number of excluded texts."""
     questions = scenario_queries.filter(pl.col("repeated_eval_query") != "")
     left_out = read_left_out(home.store)
-    repeats = dict(left_out.select("kind", REPEATS).iter_rows()) if REPEATS in left_out.columns else {}
+    repeat_counts = dict(left_out.select("kind", REPEATS).iter_rows()) if REPEATS in left_out.columns else {}
     return Verdict(
         find_leaked_pairs(pairs, eval_queries),
         pairs.height,
         figures={"evaluation questions": eval_queries.height}
-        | {f"{kind} left out as repeats": count for kind, count in repeats.items()},
+        | {f"{kind} left out as repeats": count for kind, count in repeat_counts.items()},
         tables={
             "left out": questions.select("query_id", "query", "repeated_eval_query"),
             "by kind and reason": left_out,
@@ -141,15 +155,17 @@ def no_pair_repeats_an_evaluation_question(
 @gate(on="pairs")
 def no_family_is_on_both_sides(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
     """No form family, and no passage or near-duplicate, is in both the training and the development split."""
-    sides = pairs.group_by("split").agg(pl.len()).sort("split")
-    return Verdict(find_leaking_groups(pairs), pairs.height, figures=dict(sides.iter_rows()))
+    split_counts = pairs.group_by("split").agg(pl.len()).sort("split")
+    return Verdict(find_leaking_groups(pairs), pairs.height, figures=dict(split_counts.iter_rows()))
 
 
 @gate(on="hard_negatives")
 def negatives_are_wrong(hard_negatives: dy.DataFrame[schemas.HardNegatives]) -> Verdict:
     """A judge finds that few hard negatives of a stratified sample answer the query."""
     share = score_false(hard_negatives)
-    return _judged("false_negative_share", share, hard_negatives, by="source", verdict="is_false_negative")
+    return _compare_shares(
+        "false_negative_share", share, hard_negatives, stratum_column="source", verdict_column="is_false_negative"
+    )
 
 
 @gate(on="hard_negatives", reads=("pairs", "chunks", "edges", "nodes"))
@@ -165,26 +181,32 @@ def negatives_are_unrelated(
     return Verdict(faults, hard_negatives.height)
 
 
-def _judged(metric: str, value: float, rows: pl.DataFrame, *, by: str, verdict: str) -> Verdict:
+def _compare_shares(
+    metric: str, value: float, rows: pl.DataFrame, *, stratum_column: str, verdict_column: str
+) -> Verdict:
     """Compare the share over all rows with its floor, and the share of each kind or source with a floor of its own."""
-    floors = {floor.metric: floor for floor in load_floors("pairs" if by == "kind" else "hard_negatives")}
-    floor, of_any = floors[metric], floors[f"{metric}_of_any_{by}"]
-    strata = score_by(rows, by=by, verdict=verdict)
-    judged = int(strata["judged"].sum())
-    is_broken = not rows.is_empty() and (judged < min(floor.least_n, rows.height) or not floor.holds(value))
-    faults = [(metric, value, floor.floor)] if is_broken else []
-    faults += [
-        (f"{metric} of {row[by]}", row["share"], of_any.floor)
+    floors = {floor.metric: floor for floor in load_floors("pairs" if stratum_column == "kind" else "hard_negatives")}
+    floor, stratum_floor = floors[metric], floors[f"{metric}_of_any_{stratum_column}"]
+    strata = score_by(rows, by=stratum_column, verdict=verdict_column)
+    judged_count = int(strata["judged"].sum())
+    is_broken = not rows.is_empty() and (judged_count < min(floor.least_n, rows.height) or not floor.holds(value))
+    missed_floors = [(metric, value, floor.floor)] if is_broken else []
+    missed_floors += [
+        (f"{metric} of {row[stratum_column]}", row["share"], stratum_floor.floor)
         for row in strata.iter_rows(named=True)
-        if row["judged"] >= of_any.least_n and not of_any.holds(row["share"])
+        if row["judged"] >= stratum_floor.least_n and not stratum_floor.holds(row["share"])
     ]
-    figures = {metric: value, "judged": judged} | {
-        f"{row[by]}": round(row["share"], 3) for row in strata.iter_rows(named=True) if row["share"] is not None
+    figures = {metric: value, "judged": judged_count} | {
+        f"{row[stratum_column]}": round(row["share"], 3)
+        for row in strata.iter_rows(named=True)
+        if row["share"] is not None
     }
     return Verdict(
-        pl.DataFrame(faults, schema={"metric": pl.String, "value": pl.Float64, "floor": pl.Float64}, orient="row"),
+        pl.DataFrame(
+            missed_floors, schema={"metric": pl.String, "value": pl.Float64, "floor": pl.Float64}, orient="row"
+        ),
         rows.height,
-        note=f"{floor.describe()}; {of_any.describe()}",
+        note=f"{floor.describe()}; {stratum_floor.describe()}",
         figures=figures,
-        tables={by: strata},
+        tables={stratum_column: strata},
     )

@@ -17,7 +17,7 @@ from taxkg_assets.defs.home.models import (
     model_hash,
     open_base,
     open_encoder,
-    open_folder,
+    open_model_folder,
     open_untrained,
     read_chosen_encoder,
     weights_hash,
@@ -61,7 +61,11 @@ TRAINED_HERE = ("late", "cross", "none")
 
 
 def encoder_settings(home: Home) -> EncoderSettings:
-    """Return the settings with which this home trains its encoder."""
+    """Return the settings with which this home trains its encoder.
+
+    Args:
+        home: Tables, files and settings of the home.
+    """
     settings = home.settings
     return EncoderSettings(
         steps=StepSettings(epochs=settings.train_epochs, seed=settings.train_seed),
@@ -85,7 +89,11 @@ def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[
 
 
 def open_encoder_context(home: Home) -> EncoderTrainingContext:
-    """Open the inputs for training the encoder."""
+    """Open the inputs for training the encoder.
+
+    Args:
+        home: Tables, files and settings of the home.
+    """
     return EncoderTrainingContext(
         open_base=lambda: move_to_gpu(home, open_untrained(home)),
         base_name=open_base(home).model_name,
@@ -102,7 +110,11 @@ def open_encoder_context(home: Home) -> EncoderTrainingContext:
 
 
 def read_provenance(home: Home) -> Provenance:
-    """Return the versions of the tables that a model is trained on, the documents, and the excluded pairs."""
+    """Return the versions of the tables that a model is trained on, the documents, and the excluded pairs.
+
+    Args:
+        home: Home with the tables that a training reads.
+    """
     states = {name: home.store.state(name) for name in ("pairs", "hard_negatives", "chunks", "edges")}
     documents = home.store.read("documents")["document_id"].unique().sort().to_list()
     left_out = {row.pop("kind"): row for row in read_left_out(home.store).to_dicts()}
@@ -113,14 +125,24 @@ def read_provenance(home: Home) -> Provenance:
 
 
 def store_model(home: Home, folder: Path, name: str) -> str:
-    """Move a finished model into the home, and return its path there."""
+    """Move a finished model into the home, and return its path there.
+
+    Args:
+        home: Home that gets the model.
+        folder: Local folder with the model's files.
+        name: Name of the model's folder in the home.
+    """
     path = f"{MODELS}/{name}"
     home.store.storage.publish_folder(folder, path)
     return path
 
 
 def open_reranker_context(home: Home) -> RerankerTrainingContext:
-    """Open the inputs for evaluating rerankers."""
+    """Open the inputs for evaluating rerankers.
+
+    Args:
+        home: Tables, files and settings of the home.
+    """
 
     def read_lists(dev: Sequence[Example]) -> list[RankedList]:
         return rank_questions(home, [example for example in dev if example.kind == QUESTIONS][:DEV_QUESTIONS])
@@ -146,7 +168,11 @@ def open_reranker_context(home: Home) -> RerankerTrainingContext:
 
 
 def open_late_reranker(home: Home) -> Candidate:
-    """Open the late-interaction reranker on the encoder in use."""
+    """Open the late-interaction reranker on the encoder in use.
+
+    Args:
+        home: Tables, files and settings of the home.
+    """
     chosen = read_chosen_encoder(home)
     encoder = open_encoder(home)
     path = chosen["path"] if chosen is not None and encoder.model_name == chosen["name"] else ""
@@ -155,7 +181,16 @@ def open_late_reranker(home: Home) -> Candidate:
 
 
 def train_cross_encoder(home: Home, examples: Sequence[Example], dev: Sequence[Example]) -> Candidate:
-    """Train a cross-encoder initialized from the encoder in use."""
+    """Train a cross-encoder initialized from the encoder in use.
+
+    Args:
+        home: Home that gets the model.
+        examples: Training examples.
+        dev: Development examples.
+
+    Returns:
+        The trained cross-encoder, as a candidate that is still to be evaluated.
+    """
     from sentence_transformers import CrossEncoder
 
     reranker_settings = RerankerSettings(is_bfloat16=has_bfloat16() and not uses_gpu(home))
@@ -164,13 +199,13 @@ def train_cross_encoder(home: Home, examples: Sequence[Example], dev: Sequence[E
         steps=replace(reranker_settings.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed),
     )
     chosen = read_chosen_encoder(home)
-    start = (
+    base_folder = (
         str(home.store.storage.local_copy(chosen["path"]))
         if chosen
         else open_base(home).model[0].auto_model.name_or_path
     )
     with seeded(settings.steps):
-        base_model = CrossEncoder(start, num_labels=1, device="cpu")  # its head is initialized at random
+        base_model = CrossEncoder(base_folder, num_labels=1, device="cpu")  # its head is initialized at random
     trained = train_reranker(
         examples,
         [example for example in dev if example.negatives],
@@ -191,12 +226,16 @@ def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
 
     Empty if another encoder built the index, as that search will never be served. The next build makes a new index, and
     the following training evaluates the reranker.
+
+    Args:
+        home: Home with the index.
+        dev: Development examples, of which the questions are ranked.
     """
-    named = home.store.read("index")
+    manifest = home.store.read("index")
     encoder = open_encoder(home)
-    if named["model_hash"].item() != encoder.model_hash:
+    if manifest["model_hash"].item() != encoder.model_hash:
         return []
-    store, path = home.store, named["path"].item()
+    store, path = home.store, manifest["path"].item()
     index = open_whole_index(store, path, model_hash=encoder.model_hash)
     searcher = Searcher(
         index=index,
@@ -207,18 +246,20 @@ def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
             else None
         ),
     )
-    answers: dict[str, set[str]] = {}
-    columns = home.store.read("pairs").select("query", "chunk_id", "other_positive_ids").iter_rows()
-    for query, chunk_id, others in columns:
-        answers.setdefault(query, set()).update([chunk_id, *others])
+    positive_ids: dict[str, set[str]] = {}
+    pairs = home.store.read("pairs").select("query", "chunk_id", "other_positive_ids").iter_rows()
+    for query, chunk_id, others in pairs:
+        positive_ids.setdefault(query, set()).update([chunk_id, *others])
     chunk_ids = index.rows["chunk_id"].to_list()
     lists = []
     for example in {example.query: example for example in dev}.values():
-        best = searcher.rank(example.query).candidates[: home.settings.reranker_depth]
-        is_right = np.array([chunk_ids[candidate.row] in answers[example.query] for candidate in best], dtype=np.bool_)
+        candidates = searcher.rank(example.query).candidates[: home.settings.reranker_depth]
+        is_right = np.array(
+            [chunk_ids[candidate.row] in positive_ids[example.query] for candidate in candidates], dtype=np.bool_
+        )
         if is_right.any():
-            passages = tuple(searcher.read_passage(candidate.row) for candidate in best)
-            scores = np.array([candidate.score for candidate in best])
+            passages = tuple(searcher.read_passage(candidate.row) for candidate in candidates)
+            scores = np.array([candidate.score for candidate in candidates])
             lists.append(RankedList(example.query, example.kind, example.family, passages, scores, is_right))
     return lists
 
@@ -230,7 +271,9 @@ model = table(
     resources={"context": open_encoder_context},
     optional=("documents", "chunks", "edges"),
     code=(open_encoder_context,),
-    fingerprint=lambda home: digest(weights_hash(home), home.settings.training_settings(), *_lost(home, "model")),
+    fingerprint=lambda home: digest(
+        weights_hash(home), home.settings.training_settings(), *_find_missing_folders(home, "model")
+    ),
 )
 reranker = table(
     schemas.Reranker,
@@ -240,7 +283,10 @@ reranker = table(
     resources={"context": open_reranker_context},
     code=(open_reranker_context,),
     fingerprint=lambda home: digest(
-        base_hash(home), home.settings.reranker_settings(), *_lost(home, "reranker"), *_read_indexed(home)
+        base_hash(home),
+        home.settings.reranker_settings(),
+        *_find_missing_folders(home, "reranker"),
+        *_read_indexed(home),
     ),
 )
 
@@ -250,7 +296,7 @@ def _read_indexed(home: Home) -> list[str]:
     return home.store.read_or_empty("index")["model_hash"].to_list()
 
 
-def _lost(home: Home, name: str) -> list[str]:
+def _find_missing_folders(home: Home, name: str) -> list[str]:
     """Return the missing folders of models that a table names: such a model is trained again."""
     paths = [path for path in home.store.read_or_empty(name)["path"].to_list() if path]
     return [path for path in paths if not home.store.storage.children(path)]
@@ -268,21 +314,24 @@ def encoder_beats_its_base(
     The confidence interval of its gain is above 0, its files are those evaluated, and a re-evaluation on sampled
     development questions is no worse than the base.
     """
-    verdict = _judge(model, home)
+    verdict = _check_gains(model, home)
     chosen = model.filter(pl.col("is_chosen"))
     if chosen.is_empty() or not verdict.offending.is_empty():
         return verdict
-    sampled = sample_questions(pairs, hard_negatives, count=REEVALUATED)
-    models = open_untrained(home), open_folder(home.store.storage.local_copy(chosen["path"].item()))
+    sampled_questions = sample_questions(pairs, hard_negatives, count=REEVALUATED)
+    models = open_untrained(home), open_model_folder(home.store.storage.local_copy(chosen["path"].item()))
     settings = encoder_settings(home)
-    base, tuned = (mean_of(score_dense(EncoderTrainer(m, settings).encode, sampled).questions) for m in models)
-    is_another = chosen["base_hash"].item() != weights_hash(home)
+    base, tuned = (
+        mean_of(score_dense(EncoderTrainer(sentence_model, settings).encode, sampled_questions).questions)
+        for sentence_model in models
+    )
+    is_other_base = chosen["base_hash"].item() != weights_hash(home)
     return replace(
         verdict,
-        offending=chosen.select(verdict.offending.columns).filter(is_another or tuned - base < MIN_KIND_GAIN),
-        figures={**verdict.figures, f"{len(sampled)} repeated: base": base, "the chosen encoder": tuned},
+        offending=chosen.select(verdict.offending.columns).filter(is_other_base or tuned - base < MIN_KIND_GAIN),
+        figures={**verdict.figures, f"{len(sampled_questions)} repeated: base": base, "the chosen encoder": tuned},
         note=f"trained from a different base than TAXKG_MODEL: run `taxkg train`. {verdict.note}"
-        if is_another
+        if is_other_base
         else verdict.note,
     )
 
@@ -293,15 +342,15 @@ def reranker_beats_no_reranking(reranker: dy.DataFrame[schemas.Reranker], home: 
 
     The confidence interval of its gain is above 0, and its files are those evaluated.
     """
-    return _judge(reranker, home)
+    return _check_gains(reranker, home)
 
 
-def _judge(models: pl.DataFrame, home: Home) -> Verdict:
+def _check_gains(models: pl.DataFrame, home: Home) -> Verdict:
     chosen = models.filter(pl.col("is_chosen"))
     offending = [
         row["name"]
         for row in chosen.iter_rows(named=True)
-        if (row["gain_low"] or 0.0) <= 0 or not _is_whole(home, row["path"], row["sha256"])
+        if (row["gain_low"] or 0.0) <= 0 or not _has_measured_weights(home, row["path"], row["sha256"])
     ]
     figures = {f"{row['name']} gain": row["gain"] for row in models.iter_rows(named=True)}
     reasons = "; ".join(f"{row['name']}: {row['reason']}" for row in models.iter_rows(named=True))
@@ -317,7 +366,7 @@ def _judge(models: pl.DataFrame, home: Home) -> Verdict:
     )
 
 
-def _is_whole(home: Home, path: str, hashed: str) -> bool:
+def _has_measured_weights(home: Home, path: str, hashed: str) -> bool:
     """Return whether the weights in the folder are those that were measured; other models have no folder."""
     if not path:
         return True

@@ -85,20 +85,21 @@ class EdgeScore:
 
 
 def read_edge_labels(rows: Iterable[Row]) -> EdgeLabels:
-    """Convert the rows of an edge label file; rows with `scope` name labeled pages, all others are relations.
+    """Convert the rows of an edge label file.
 
     Args:
-        rows: Rows of the file.
+        rows: Rows of the file. A row with `scope`, a document, lists its labeled pages; each other row is one relation
+            that these pages state.
 
     Returns:
-        Typed labels.
+        Labeled relations and labeled pages.
     """
-    facts, pages = [], set()
+    relations, pages = [], set()
     for row in rows:
         if "scope" in row:
             pages |= {(row["scope"], page) for page in row["pages"]}
             continue
-        facts.append(
+        relations.append(
             EdgeLabel(
                 form=row["form"],
                 half=row["half"],
@@ -113,7 +114,7 @@ def read_edge_labels(rows: Iterable[Row]) -> EdgeLabels:
                 is_optional=row["is_optional"],
             )
         )
-    return EdgeLabels(tuple(facts), frozenset(pages))
+    return EdgeLabels(tuple(relations), frozenset(pages))
 
 
 def score_edges(

@@ -27,10 +27,18 @@ _CELL_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class DocumentCheck:
-    """A quality check of documents; `broken` describes offending rows in the plural, and `find` returns them.
+    """A quality check of documents.
 
-    Each row has its `document_id`. The parameters of `find` name the tables that it reads. Without `find`, the check
-    runs while a document is read.
+    Attributes:
+        name: Name of the check.
+        severity: `CORRUPT` or `INCOMPLETE`.
+        on: Table that the check is about.
+        broken: What is wrong with offending rows, as the end of a message: `spans are outside their page`.
+        remedy: What a reader can do.
+        find: Function that returns the offending rows with their `document_id`; its parameters name the tables that it
+            reads. None for a check that runs while a document is read.
+        show: Columns of the examples.
+        tables: Tables that `find` reads, if its parameters do not name them.
     """
 
     name: str
@@ -85,13 +93,13 @@ class DocumentCheck:
 def column_check(
     name: str, *, on: str, where: pl.Expr, broken: str, remedy: str, show: Iterable[str] = ()
 ) -> DocumentCheck:
-    """Declare a check for incomplete documents that one column of a table decides.
+    """Declare an incomplete check that an expression over one table decides.
 
     Args:
         name: Name of the check.
         on: Table, which needs a `document_id`.
         where: Expression that is true for rows to flag.
-        broken: What is wrong, for the message.
+        broken: What is wrong with these rows, as the end of a message: `spans are outside their page`.
         remedy: What a reader can do.
         show: Columns of the examples.
 

@@ -46,7 +46,7 @@ def build_document_quality(
     Args:
         documents: Documents.
         quarantine: Documents that could not be read or were held back. For a document that was held back, the failed
-            check has the outcome `withheld`; the other checks judge its older rows, which are still served.
+            check has the outcome `quarantine_rows`; the other checks judge its older rows, which are still served.
         elements: Printed elements.
         anchors: Headings.
         faces: Boxes of forms.
@@ -55,7 +55,7 @@ def build_document_quality(
         tables: Tables with their cells.
 
     Returns:
-        One row per document and check. A document without any rows has one row, for the check that it failed.
+        One row per document and check; for a document that was never served, only the check that it failed.
     """
     frames = {
         "documents": documents,
@@ -66,21 +66,26 @@ def build_document_quality(
         "formulas": formulas,
         "tables": tables,
     }
-    withheld = {row["document_id"]: row for row in quarantine.iter_rows(named=True)}
-    rows = list(_withheld_rows(withheld))
-    named = {(row["document_id"], row["law"]) for row in rows}
-    served = documents["document_id"].to_list()
+    quarantine_rows = {row["document_id"]: row for row in quarantine.iter_rows(named=True)}
+    rows = list(_withheld_rows(quarantine_rows))
+    withheld_checks = {(row["document_id"], row["law"]) for row in rows}
+    served_ids = documents["document_id"].to_list()
     for check in ALL_CHECKS:
         offending = _by_document(check, frames)
-        for document_id in served:
-            if (document_id, check.name) not in named:
+        for document_id in served_ids:
+            if (document_id, check.name) not in withheld_checks:
                 rows.append(_judge(check, document_id, offending.get(document_id)))
     frame = pl.DataFrame(rows, schema=DocumentQuality.create_empty().schema)
     return DocumentQuality.validate(frame.sort("document_id", "law"))
 
 
 def find_check(stage: str, reason: str) -> DocumentCheck:
-    """Return the check that a reason in `quarantine` refers to; the schema check if none matches."""
+    """Return the check that a reason in `quarantine` refers to; the schema check if none matches.
+
+    Args:
+        stage: Table or stage that refused the document.
+        reason: Reason as recorded, which contains the check's words.
+    """
     return next((check for check in DOCUMENT_CHECKS if check.on == stage and check.broken in reason), SCHEMA_CHECK)
 
 
@@ -96,18 +101,22 @@ def find_flags(quality: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
     return flags
 
 
-def _withheld_rows(withheld: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    for document_id, refused in withheld.items():
-        check = find_check(refused["stage"], refused["reason"]) if refused["is_check_failure"] else FILE_CHECK
+def _withheld_rows(quarantine_rows: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for document_id, quarantine_row in quarantine_rows.items():
+        check = (
+            find_check(quarantine_row["stage"], quarantine_row["reason"])
+            if quarantine_row["is_check_failure"]
+            else FILE_CHECK
+        )
         yield {
             "document_id": document_id,
             "law": check.name,
             "strength": CORRUPT,
             "outcome": "withheld",
             "rows": 1,
-            "message": refused["reason"],
+            "message": quarantine_row["reason"],
             "examples": [],
-            "remedy": refused["remedy"],
+            "remedy": quarantine_row["remedy"],
         }
 
 
@@ -120,14 +129,14 @@ def _by_document(check: DocumentCheck, frames: Mapping[str, pl.DataFrame]) -> di
 
 
 def _judge(check: DocumentCheck, document_id: str, offending: pl.DataFrame | None) -> dict[str, Any]:
-    is_kept = offending is None
+    is_passed = offending is None
     return {
         "document_id": document_id,
         "law": check.name,
         "strength": check.severity,
-        "outcome": "passed" if is_kept else "flagged",
+        "outcome": "passed" if is_passed else "flagged",
         "rows": 0 if offending is None else offending.height,
         "message": "" if offending is None else check.describe(offending.height),
         "examples": [] if offending is None else render_examples(offending, check.show),
-        "remedy": "" if is_kept else check.remedy,
+        "remedy": "" if is_passed else check.remedy,
     }

@@ -62,7 +62,18 @@ from taxkg_assets.schemas import Anchors, Elements, Sections, Tables, validated
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Everything extracted from one document: its tables by name, its identity, and quality warnings."""
+    """Everything extracted from one document.
+
+    Attributes:
+        frames: Tables by name.
+        identity: Form, type, revision and title of the document.
+        page_count: Number of pages.
+        warnings: Quality warnings, one sentence each.
+        image_only_pages: Pages without text.
+        hidden_texts: Text that was left out because readers do not see it, and prompt injections.
+        addresses: Official web addresses of the document.
+        page_sources: How each page was read.
+    """
 
     frames: dict[str, pl.DataFrame]
     identity: Identity
@@ -83,8 +94,8 @@ def _refuse(name: str, offending: pl.DataFrame) -> None:
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Spans, lines and blocks hold no cycles: to search them for some, over and over, takes a tenth of the time."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause Python's collector of reference cycles: what is extracted has none, and looking for them takes time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -94,12 +105,12 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _name_engine(name: str) -> tuple[str, ...]:
+def _note_engine(name: str) -> tuple[str, ...]:
     """Return a note on tables that another engine than our own read."""
     return () if name == "own" else (f"Tables read with the engine {name}.",)
 
 
-def _name_misread(table_ids: list[str]) -> tuple[str, ...]:
+def _note_misread_tables(table_ids: list[str]) -> tuple[str, ...]:
     """Return a note on tables that are kept as text because some of their cells have no header."""
     return (f"Tables kept as text, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
 
@@ -115,7 +126,14 @@ def _drop_line_frames(tables: list[FoundTable], *, lines: list[Line]) -> list[Fo
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What the fields of a form say: all stated fields, those of each page where the template can be trusted."""
+    """What a document's faces and form fields state.
+
+    Attributes:
+        faces: Boxes by page.
+        stated: All form fields with what their template states.
+        by_page: The same by page, for pages that are read by them.
+        is_trusted: Whether the template is reliable.
+    """
 
     faces: Mapping[int, Sequence[FaceBox]]
     stated: Sequence[StatedField]
@@ -140,39 +158,43 @@ def _name_columns(form: _Form, text: PrintedText) -> _Form:
     by_page: dict[int, list[StatedField]] = {}
     for stated_field in form.stated:
         by_page.setdefault(stated_field.field.page, []).append(stated_field)
-    named = {
+    fields_by_page = {
         page: stated if form.faces.get(page) else name_printed_columns(stated, text.lines[page])
         for page, stated in by_page.items()
     }
     if form.is_trusted:
-        usable = named
+        usable = fields_by_page
     else:
-        usable = {
-            page: own
-            for page, stated in named.items()
-            if (own := [stated_field for stated_field in stated if stated_field.column])
-        }
-    return replace(form, stated=[stated_field for stated in named.values() for stated_field in stated], by_page=usable)
+        usable = {}
+        for page, stated in fields_by_page.items():
+            fields_with_column = [stated_field for stated_field in stated if stated_field.column]
+            if fields_with_column:
+                usable[page] = fields_with_column
+    return replace(
+        form, stated=[stated_field for stated in fields_by_page.values() for stated_field in stated], by_page=usable
+    )
 
 
 def _keep_tables(
-    source: Source, found: Mapping[int, list[FoundTable]], blocks: list[Block]
+    source: Source, tables_by_page: Mapping[int, list[FoundTable]], blocks: list[Block]
 ) -> tuple[dy.DataFrame[Tables], list[str]]:
     """Build the table rows; a table with a cell without a header is left as plain text, and its id is returned."""
-    tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
+    tables = build_tables(source, found=[table for of_page in tables_by_page.values() for table in of_page])
     if not tables.height:
         return tables, []
-    misread = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
-    if misread:
-        tables = validated(tables.filter(~pl.col("table_id").is_in(misread)), Tables)
+    misread_ids = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
+    if misread_ids:
+        tables = validated(tables.filter(~pl.col("table_id").is_in(misread_ids)), Tables)
         for block in blocks:
-            block.table_id = None if block.table_id in misread else block.table_id
+            block.table_id = None if block.table_id in misread_ids else block.table_id
     titles = dict(tables.select("table_id", "title").iter_rows())
     if not all(titles.values()):
-        distant = find_distant_titles(blocks, titles=titles)
-        named = pl.col("table_id").replace_strict(distant, default=pl.col("title"), return_dtype=pl.String)
-        tables = validated(tables.with_columns(title=named), Tables) if distant else tables
-    return tables, misread
+        distant_titles = find_distant_titles(blocks, titles=titles)
+        title_column = pl.col("table_id").replace_strict(
+            distant_titles, default=pl.col("title"), return_dtype=pl.String
+        )
+        tables = validated(tables.with_columns(title=title_column), Tables) if distant_titles else tables
+    return tables, misread_ids
 
 
 def _check_tables(
@@ -191,7 +213,7 @@ def _check_tables(
     _refuse("pieces_cover_the_text", find_broken_pieces(sections))
 
 
-def _find_official(source: Source, identity: Identity) -> Addresses:
+def _find_official_addresses(source: Source, identity: Identity) -> Addresses:
     """Find a product's official addresses; a document whose pages do not name the publisher has none."""
     pages = [*source.pages[: load_addresses().limits.pages], source.pages[-1]]
     if not names_publisher(" ".join(span.text for span in page.spans) for page in pages):
@@ -253,10 +275,10 @@ def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str,
         "links": links,
         "references": build_references(numbered.sections, numbered.anchors, identity=reading.identity, links=links),
     }
-    return restore_rotation(frames, shown=shown), reasons
+    return restore_rotation(frames, shown_source=shown), reasons
 
 
-@_collector_paused()
+@_without_garbage_collection()
 def extract(
     data: bytes,
     *,
@@ -273,7 +295,7 @@ def extract(
         document_id: Id of the document in all tables.
         is_text: Whether the file is plain text, not a PDF.
         max_pages: Maximum number of pages.
-        table_engine: Key of `ENGINES`.
+        table_engine: Name of the engine that finds tables, a key of `ENGINES`.
         use_tags: Whether to read pages by their structure tags where these are reliable.
 
     Returns:
@@ -283,40 +305,50 @@ def extract(
         StageError: The document cannot be read or fails a check; with stage, reason and remedy.
     """
     policy = TagTrust() if use_tags else None
-    shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages, policy=policy)
-    source = derotate_pages(shown)
+    pages_as_shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages, policy=policy)
+    source = derotate_pages(pages_as_shown)
     identity = read_identity(source)
     form = _read_form(source, identity)
     source = drop_face_tags(source, faces={page for page, boxes in form.faces.items() if len(boxes) > 1})
     text = read_printed_text(source)
     engine = ENGINES["own" if is_text else table_engine]
     form = _name_columns(form, text)
-    read = engine.read(data, source.pages, faces={n for n, boxes in form.faces.items() if boxes}, text=text)
-    found = read.found
+    table_reading = engine.read(
+        data, source.pages, faces={number for number, boxes in form.faces.items() if boxes}, text=text
+    )
+    tables_by_page = table_reading.found
     if identity.doc_type == "form":
-        found = {p.page: _drop_line_frames(found[p.page], lines=text.lines[p.page]) for p in source.pages}
+        tables_by_page = {
+            page.page: _drop_line_frames(tables_by_page[page.page], lines=text.lines[page.page])
+            for page in source.pages
+        }
     blocks = find_blocks(
         source,
         identity=identity,
-        regions={page: [table.region for table in tables] for page, tables in found.items()},
+        regions={page: [table.region for table in tables] for page, tables in tables_by_page.items()},
         face_boxes=form.faces,
         text=text,
         stated=form.by_page,
     )
-    tables, misread = _keep_tables(source, found, blocks)
-    addresses = _find_official(source, identity)
-    reading = _Reading(shown, source, identity, form, text.lines, blocks, tables, document_id)
+    tables, misread_ids = _keep_tables(source, tables_by_page, blocks)
+    addresses = _find_official_addresses(source, identity)
+    reading = _Reading(pages_as_shown, source, identity, form, text.lines, blocks, tables, document_id)
     frames, reasons = _build_frames(reading, page_url=addresses.page_url)
-    engine_notes = (*read.warnings, *_name_engine(engine.name), *_name_misread(misread))
+    engine_notes = (*table_reading.warnings, *_note_engine(engine.name), *_note_misread_tables(misread_ids))
     return Extraction(
         frames=frames,
         identity=identity,
         page_count=len(source.pages),
         warnings=(*source.warnings, *source.navigation.reasons, *reasons, *engine_notes),
-        image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
+        image_only_pages=tuple(page.page for page in source.pages if not any(s.text.strip() for s in page.spans)),
         hidden_texts=source.hidden_texts,
         addresses=addresses,
         page_sources=find_page_sources(
-            source, template_pages={page for page, own in form.by_page.items() if any(one.key for one in own)}
+            source,
+            template_pages={
+                page
+                for page, stated_fields in form.by_page.items()
+                if any(stated_field.key for stated_field in stated_fields)
+            },
         ),
     )

@@ -31,12 +31,12 @@ def find_off_page_spans(spans: dy.DataFrame[Spans], source: Source) -> pl.DataFr
 
     Args:
         spans: Spans of one document.
-        source: Its pages with their sizes.
+        source: The same document, with the sizes of its pages.
     """
     numbers = spans["page"].to_numpy()
     # No span is on a page that is not there.
-    last = max((page.page for page in source.pages), default=0)
-    sizes = np.full((max(last, numbers.max(initial=0)) + 1, 2), -np.inf)
+    last_page = max((page.page for page in source.pages), default=0)
+    sizes = np.full((max(last_page, numbers.max(initial=0)) + 1, 2), -np.inf)
     for page in source.pages:
         sizes[page.page] = page.width_pt, page.height_pt
     width, height = sizes[numbers].T
@@ -50,12 +50,16 @@ def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.Da
 
     Args:
         elements: Elements of one document.
-        source: Its pages with their text.
+        source: The same document, with the text of its pages.
     """
-    read = set(elements["page"].to_list())
-    unread = [page.page for page in source.pages if page.page not in read and any(s.text.strip() for s in page.spans)]
+    pages_with_elements = set(elements["page"].to_list())
+    unread_pages = [
+        page.page
+        for page in source.pages
+        if page.page not in pages_with_elements and any(span.text.strip() for span in page.spans)
+    ]
     return pl.DataFrame(
-        {"document_id": [source.document_id] * len(unread), "page": pl.Series(unread, dtype=pl.Int32)},
+        {"document_id": [source.document_id] * len(unread_pages), "page": pl.Series(unread_pages, dtype=pl.Int32)},
         schema={"document_id": pl.String, "page": pl.Int32},
     )
 
@@ -80,29 +84,31 @@ def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     Args:
         anchors: Headings of one or more documents.
     """
-    ids, above, documents = (anchors[name].to_list() for name in ("anchor_id", "parent_anchor_id", "document_id"))
-    parents, owners = dict(zip(ids, above, strict=True)), dict(zip(ids, documents, strict=True))
-    broken = []
+    ids, parent_ids, document_ids = (
+        anchors[name].to_list() for name in ("anchor_id", "parent_anchor_id", "document_id")
+    )
+    parents, document_of = dict(zip(ids, parent_ids, strict=True)), dict(zip(ids, document_ids, strict=True))
+    orphan_ids = []
     for anchor_id, parent in parents.items():
-        seen = {anchor_id}
-        while parent is not None and parent in parents and parent not in seen:
-            seen.add(parent)
+        ancestors = {anchor_id}
+        while parent is not None and parent in parents and parent not in ancestors:
+            ancestors.add(parent)
             parent = parents[parent]
-        first = parents[anchor_id]
-        is_foreign = first is not None and owners.get(first) != owners[anchor_id]
+        parent_id = parents[anchor_id]
+        is_foreign = parent_id is not None and document_of.get(parent_id) != document_of[anchor_id]
         if parent is not None or is_foreign:
-            broken.append(anchor_id)
-    return anchors.filter(pl.col("anchor_id").is_in(broken)).select("document_id", "anchor_id", "parent_anchor_id")
+            orphan_ids.append(anchor_id)
+    return anchors.filter(pl.col("anchor_id").is_in(orphan_ids)).select("document_id", "anchor_id", "parent_anchor_id")
 
 
 def find_duplicate_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Return the anchors that share form, key, parent, heading, page and number of repetition.
+    """Return the anchors that agree with another one in form, key, parent, heading, page and number of repetition.
 
     Args:
         anchors: Headings of one or more documents.
     """
-    same = ["document_id", "form", "key", "parent_anchor_id", "heading", "page", "repeat_ix"]
-    return anchors.filter(anchors.select(same).is_duplicated()).select("anchor_id", *same)
+    identifying_columns = ["document_id", "form", "key", "parent_anchor_id", "heading", "page", "repeat_ix"]
+    return anchors.filter(anchors.select(identifying_columns).is_duplicated()).select("anchor_id", *identifying_columns)
 
 
 def find_misowned_elements(elements: dy.DataFrame[Elements], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
@@ -110,12 +116,14 @@ def find_misowned_elements(elements: dy.DataFrame[Elements], sections: dy.DataFr
 
     Args:
         elements: Elements of one or more documents.
-        sections: Their sections.
+        sections: Sections of the same documents.
     """
     counts = sections.select(pl.col("element_ids").explode().alias("element_id")).group_by("element_id").len("owners")
     content = elements.filter(pl.col("role").is_in(CONTENT_ROLES))
-    counted = content.join(counts, on="element_id", how="left").with_columns(pl.col("owners").fill_null(0))
-    return counted.filter(pl.col("owners") != 1).select("document_id", "page", "element_id", "role", "owners", "text")
+    content_with_counts = content.join(counts, on="element_id", how="left").with_columns(pl.col("owners").fill_null(0))
+    return content_with_counts.filter(pl.col("owners") != 1).select(
+        "document_id", "page", "element_id", "role", "owners", "text"
+    )
 
 
 def find_strayed_sections(sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
@@ -123,36 +131,36 @@ def find_strayed_sections(sections: dy.DataFrame[Sections], anchors: dy.DataFram
 
     Args:
         sections: Sections of one or more documents.
-        anchors: Their headings.
+        anchors: Headings of the same documents.
     """
-    known = anchors.select("anchor_id", "document_id")
-    owned = sections.filter(pl.col("anchor_id").is_not_null())
-    return owned.join(known, on=["anchor_id", "document_id"], how="anti").select(
+    owners = anchors.select("anchor_id", "document_id")
+    owned_sections = sections.filter(pl.col("anchor_id").is_not_null())
+    return owned_sections.join(owners, on=["anchor_id", "document_id"], how="anti").select(
         "document_id", "element_id", "anchor_id"
     )
 
 
 def find_broken_pieces(sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Return the rows whose pieces do not cover their text from end to end, or have no rectangle.
+    """Return the section rows whose pieces do not cover the text from end to end, or have no rectangle.
 
     Args:
         sections: Sections of one or more documents.
     """
     counts = sections["pieces"].list.len().to_numpy()
-    flat = sections["pieces"].explode(empty_as_null=False).struct.unnest()
+    pieces = sections["pieces"].explode(empty_as_null=False).struct.unnest()
     start, end, x0, y0, x1, y1 = (
-        flat[name].to_numpy() for name in ("start", "end", "x0_pt", "y0_pt", "x1_pt", "y1_pt")
+        pieces[name].to_numpy() for name in ("start", "end", "x0_pt", "y0_pt", "x1_pt", "y1_pt")
     )
     has_pieces = counts > 0
-    lasts = np.cumsum(counts)[has_pieces] - 1
-    before = np.roll(end, 1)
-    before[lasts + 1 - counts[has_pieces]] = 0
-    is_valid = (start == before) & (end > start) & (x1 > x0) & (y1 > y0)
+    last_pieces = np.cumsum(counts)[has_pieces] - 1
+    previous_end = np.roll(end, 1)
+    previous_end[last_pieces + 1 - counts[has_pieces]] = 0
+    is_valid = (start == previous_end) & (end > start) & (x1 > x0) & (y1 > y0)
     is_broken = ~has_pieces
     is_broken[np.repeat(np.arange(len(counts)), counts)[~is_valid]] = True
-    is_broken[has_pieces] |= end[lasts] != sections["text"].str.len_chars().to_numpy()[has_pieces]
-    broken = sections.select("document_id", "page", "element_id", "text").filter(pl.Series(is_broken))
-    return broken.sort("element_id") if broken.height else broken
+    is_broken[has_pieces] |= end[last_pieces] != sections["text"].str.len_chars().to_numpy()[has_pieces]
+    broken_rows = sections.select("document_id", "page", "element_id", "text").filter(pl.Series(is_broken))
+    return broken_rows.sort("element_id") if broken_rows.height else broken_rows
 
 
 def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
@@ -160,12 +168,12 @@ def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataF
 
     Args:
         references: References of one or more documents.
-        sections: Their sections, with the texts that offsets count in.
+        sections: Sections of the same documents, whose texts the offsets count in.
     """
     joined = references.join(sections.select("element_id", section_text="text"), on="element_id", how="left")
     length = pl.col("end") - pl.col("start")
-    is_true = pl.col("section_text").str.slice(pl.col("start"), length) == pl.col("evidence")
-    return joined.filter(~(is_true.fill_null(False) & (length > 0))).select(
+    is_verbatim = pl.col("section_text").str.slice(pl.col("start"), length) == pl.col("evidence")
+    return joined.filter(~(is_verbatim.fill_null(False) & (length > 0))).select(
         "document_id", "element_id", "start", "kind", "target", "evidence"
     )
 

@@ -30,7 +30,7 @@ _ENDING = re.compile(r"^[\s.:;]*$")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The kind and key of the item that a heading names."""
+    """The kind and key of the item that a heading names: `box` and `box_1a`; the key is None for a kind without one."""
 
     kind: str
     key: str | None
@@ -84,7 +84,7 @@ def find_statute_key(text: str, *, is_code: bool = False) -> Key | None:
 
 
 def division_word(text: str) -> str:
-    """Return the division that a heading of a statute begins (title, chapter, part, …); empty for other lines.
+    """Return the word for a division of a legal code (title, chapter, part, …) that begins a line; empty for none.
 
     Args:
         text: Line as printed.
@@ -105,12 +105,12 @@ def is_division(text: str) -> bool:
     return bool(division_word(text))
 
 
-def _key_of(kind: str, listed: str) -> Key:
+def _key_of(kind: str, printed_list: str) -> Key:
     if kind == "part":
-        return Key("part", f"part_{_NUMERALS.get(listed, listed)}")
+        return Key("part", f"part_{_NUMERALS.get(printed_list, printed_list)}")
     if kind == "checkbox":
-        return Key("box", f"box_{listed.lower()}")
-    members = read_members(listed)
+        return Key("box", f"box_{printed_list.lower()}")
+    members = read_members(printed_list)
     if len(members) == 1 and "-" not in members[0]:
         return Key({"code": "runin", "item": "line"}.get(kind, kind), f"{kind}_{members[0]}")
     plural = {"box": "boxes", "code": "codes", "line": "lines", "item": "items"}[kind]
@@ -118,18 +118,18 @@ def _key_of(kind: str, listed: str) -> Key:
     return Key(grouped, f"{plural}_{'_'.join(members)}")
 
 
-def read_members(listed: str) -> list[str]:
-    """Parse a list of keys; ranges and pairs of neighbors are written `first-last`.
+def read_members(printed_list: str) -> list[str]:
+    """Parse a list of keys: `1a, 4 and 6 through 8` to `1a`, `4`, `6-8`.
 
     Args:
-        listed: List as printed, e.g. `1a, 1b and 3 through 5`.
+        printed_list: List as printed.
 
     Returns:
-        Keys in the order of the list.
+        Keys and ranges in the order of the list. A list of only two neighbors, `3 and 4`, is one range, `3-4`.
     """
     members: list[str] = []
     is_range = False
-    for token in _TOKEN.findall(listed):
+    for token in _TOKEN.findall(printed_list):
         if token.lower() in _WORDS:
             continue
         if any(rule.pattern.match(token.lower()) for rule in load_box_grammar().ranges):
@@ -144,19 +144,19 @@ def read_members(listed: str) -> list[str]:
     return members
 
 
-def expand_members(listed: str) -> list[str]:
+def expand_members(printed_list: str) -> list[str]:
     """Parse a list of keys and expand its ranges: 12a-12d to 12a, 12b, 12c, 12d.
 
     A range that cannot be enumerated yields its two ends.
 
     Args:
-        listed: List as printed.
+        printed_list: List as printed.
 
     Returns:
         Keys in the order of the list.
     """
     expanded: list[str] = []
-    for member in read_members(listed):
+    for member in read_members(printed_list):
         first, _, last = member.partition("-")
         expanded += _run_between(first, last) if last else [first]
     return list(dict.fromkeys(expanded))

@@ -26,8 +26,8 @@ def find_page_sources(source: Source, *, template_pages: Collection[int]) -> tup
     """List how each page of a document was read.
 
     Args:
-        source: Its pages as read.
-        template_pages: Pages with fields whose keys a reliable template states.
+        source: The document as read.
+        template_pages: Numbers of the pages on which a reliable template states the keys of fields.
 
     Returns:
         One entry per page, in order.

@@ -48,18 +48,18 @@ class Screen:
             texts: Texts.
 
         Returns:
-            A bit mask of the words in each text; the lowest bit is always set.
+            For each text, a bit mask of the required words in it; the lowest bit is always set.
         """
-        small = pl.Series([text.lower() for text in texts], dtype=pl.String)
-        rule_words = small.str.extract_many(list(self._bits), overlapping=True).to_list()
+        lower_texts = pl.Series([text.lower() for text in texts], dtype=pl.String)
+        rule_words = lower_texts.str.extract_many(list(self._bits), overlapping=True).to_list()
         return [1 | self._number(words) for words in rule_words]
 
     def find_rules(self, rules: RuleList[_Rule], rule_words: int) -> list[_Rule]:
         """Return the rules of a list that can match a text with these words.
 
         Args:
-            rules: One of the screen's lists.
-            rule_words: Words of the text, as `read` gives them.
+            rules: One of the lists that the screen was made from.
+            rule_words: Bit mask of the text's words, from `read`, or `ALL_WORDS`.
 
         Returns:
             Rules in the order of the list.

@@ -15,7 +15,7 @@ _ROW = ["document_id", "page", "table_id", "row_ix"]
 def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
     """Find table rows that another table also contains, or that are outside the rectangle of their table.
 
-    Such rows show that two tables were read as one. Their cells are correct; only their position shows the error.
+    Such rows show that two tables were read as one: the words of their cells are right, only their position is wrong.
 
     Args:
         tables: Tables of one or more documents.
@@ -25,10 +25,10 @@ def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
         table that contains it; `other` is empty if the row is outside its own table.
     """
     cells = _place_cells(tables)
-    found = pl.concat([_find_outside(cells, tables), _find_shared(cells, tables)])
+    foreign_rows = pl.concat([_find_outside(cells, tables), _find_shared(cells, tables)])
     texts = cells.group_by(_ROW, maintain_order=True).agg(pl.col("text").str.join(" | "))
-    first = found.group_by(_ROW).agg(pl.col("other").max())
-    return first.join(texts, on=_ROW).select(*_ROW, "text", "other").sort(_ROW)
+    other_tables = foreign_rows.group_by(_ROW).agg(pl.col("other").max())
+    return other_tables.join(texts, on=_ROW).select(*_ROW, "text", "other").sort(_ROW)
 
 
 def _place_cells(tables: pl.DataFrame) -> pl.DataFrame:
@@ -58,7 +58,7 @@ def _find_shared(cells: pl.DataFrame, tables: pl.DataFrame) -> pl.DataFrame:
     if pairs.is_empty():
         return cells.clear().select(_ROW).with_columns(other=pl.lit("", pl.String))
     limits = load_document_checks().table_rows_are_their_own
-    both = (
+    cell_pairs = (
         pairs.select("table_id", "table_id_other")
         .join(cells.with_row_index("cell_ix"), on="table_id")
         .join(
@@ -66,20 +66,20 @@ def _find_shared(cells: pl.DataFrame, tables: pl.DataFrame) -> pl.DataFrame:
         )
     )
     area = (pl.col("x1_pt") - pl.col("x0_pt")) * (pl.col("y1_pt") - pl.col("y0_pt"))
-    shared = both.filter((_find_overlap("x") > 0) & (_find_overlap("y") > 0)).filter(
+    shared_cells = cell_pairs.filter((_find_overlap("x") > 0) & (_find_overlap("y") > 0)).filter(
         (_find_overlap("x") * _find_overlap("y") >= limits.shared_frac * area) & _prints_same_words()
     )
-    counts = shared.group_by(*_ROW, "table_id_other").agg(pl.col("cell_ix").n_unique().alias("shared"))
+    counts = shared_cells.group_by(*_ROW, "table_id_other").agg(pl.col("cell_ix").n_unique().alias("shared"))
     lengths = cells.group_by(_ROW).len("length")
-    found = counts.join(lengths, on=_ROW).filter(pl.col("shared") >= limits.cells_frac * pl.col("length"))
-    return found.group_by(_ROW).agg(pl.col("table_id_other").first().alias("other"))
+    shared_rows = counts.join(lengths, on=_ROW).filter(pl.col("shared") >= limits.cells_frac * pl.col("length"))
+    return shared_rows.group_by(_ROW).agg(pl.col("table_id_other").first().alias("other"))
 
 
 def _prints_same_words() -> pl.Expr:
     """Decide whether one of two cells has the words of the other: a cell over two columns encloses other cells."""
-    own, other = pl.col("text"), pl.col("text_other")
-    is_printed = (own != "") & (other != "")
-    return is_printed & (other.str.contains(own, literal=True) | own.str.contains(other, literal=True))
+    text, other_text = pl.col("text"), pl.col("text_other")
+    is_printed = (text != "") & (other_text != "")
+    return is_printed & (other_text.str.contains(text, literal=True) | text.str.contains(other_text, literal=True))
 
 
 def _find_overlap(axis: str) -> pl.Expr:

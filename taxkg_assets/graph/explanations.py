@@ -69,24 +69,44 @@ def find_explanations(
     books = Catalogue([row for row in documents if row["document_id"] in headings])
     faces = _Faces(lines, documents)
     for document_id, lines_of_document in faces.lines.items():
-        entry, form = faces.catalogue.entries[document_id], lines_of_document[0]["form"]
+        form = lines_of_document[0]["form"]
         parent = _PARENT.search(form)
-        named = [form, *([parent[1]] if parent else [])]
-        explained = next((hit for name in named if (hit := books.find_nearest(name, _BOOKLET, to=entry))), None)
-        if explained is None:
+        form_names = [form, *([parent[1]] if parent else [])]
+        booklet, is_same_revision = _find_booklet(books, form_names, face=faces.catalogue.entries[document_id])
+        if booklet is None:
             continue
-        booklet, is_sure = explained
-        pairs = (
-            [(row, row) for row in lines_of_document] if is_sure else faces.translate(lines_of_document, booklet, form)
-        )
+        if is_same_revision:
+            counterparts = [(line, line) for line in lines_of_document]
+        else:
+            counterparts = faces.translate(lines_of_document, booklet, form)
         schedule = form.partition(" (")[0].lower() if parent and form not in booklet.forms else ""
-        keys = {row["key"] for _, row in pairs}
-        relation, confidence = ("same_field", _SURE) if is_sure else ("same_field_other_revision", _NEAR)
-        for heading in headings[booklet.document_id]:
-            if heading.schedule == schedule and set(named) & set(heading.forms):
-                for line, counterpart in pairs:
-                    if _explains(heading, counterpart, keys):
-                        yield Link(node_of(line), heading.anchor_id, relation, confidence)
+        headings_of_form = [
+            heading
+            for heading in headings[booklet.document_id]
+            if heading.schedule == schedule and set(form_names) & set(heading.forms)
+        ]
+        yield from _link_headings(headings_of_form, counterparts, is_same_revision=is_same_revision)
+
+
+def _find_booklet(books: Catalogue, form_names: Sequence[str], *, face: Entry) -> tuple[Entry | None, bool]:
+    """Return the instructions nearest in revision to a face, and whether they are for its revision."""
+    for form_name in form_names:
+        nearest = books.find_nearest(form_name, _BOOKLET, to=face)
+        if nearest is not None:
+            return nearest
+    return None, False
+
+
+def _link_headings(
+    headings: Iterable[Heading], counterparts: Sequence[tuple[LineRecord, LineRecord]], *, is_same_revision: bool
+) -> Iterator[Link]:
+    """Link each line to the headings that explain its counterpart, the same line in the booklet's revision."""
+    keys = {counterpart["key"] for _, counterpart in counterparts}
+    relation, confidence = ("same_field", _SURE) if is_same_revision else ("same_field_other_revision", _NEAR)
+    for heading in headings:
+        for line, counterpart in counterparts:
+            if _explains(heading, counterpart, keys):
+                yield Link(node_of(line), heading.anchor_id, relation, confidence)
 
 
 def find_headings(

@@ -75,19 +75,23 @@ def _share_key(ends: list[End]) -> list[End]:
     return [end if end.line is not None or end.problem != NO_FORM else replace(end, key=key) for end in ends]
 
 
-def make_row(relation: str, source: End, target: End, stated: Row) -> dict[str, Any]:
-    """Build one row of `flows`.
+def make_row(relation: str, source: End, target: End, statement: Row) -> dict[str, Any]:
+    """Build one row of `flows` from a statement that one of the two forms prints.
+
+    Its `agreement` is `unresolved` if an end has a problem, else `one_side`: whether the other form states the same
+    flow is not known yet.
 
     Args:
         relation: flows_to, from_form or computed_from.
         source: Where the amount comes from.
         target: Where it goes.
-        stated: Where it is printed, its evidence, and the rule that reads it.
+        statement: Columns of the printed statement: where the document prints it, the quoted words, and the id of the
+            rule that matched them.
 
     Returns:
         Columns of the table by name.
     """
-    row: dict[str, Any] = {"relation": relation, **stated}
+    row: dict[str, Any] = {"relation": relation, **statement}
     for name, end in (("source", source), ("target", target)):
         row |= {
             f"{name}_document_id": end.line["document_id"] if end.line else None,

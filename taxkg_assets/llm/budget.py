@@ -57,7 +57,18 @@ class Prices:
 
 @dataclass(slots=True)
 class Usage:
-    """Calls, tokens and cost so far; `usd` counts only models with a known price."""
+    """Calls, tokens and cost so far.
+
+    Attributes:
+        calls: Calls that were made.
+        cached: Calls that were replayed from the record.
+        input_tokens: Tokens of the requests.
+        output_tokens: Tokens of the replies.
+        usd: Cost of the calls whose model has a known price.
+        unpriced: Calls of models without a known price.
+        dropped: Proposals that failed the evidence check.
+        failures: Number of failed calls by reason.
+    """
 
     calls: int = 0
     cached: int = 0

@@ -1,7 +1,6 @@
-"""Contract between a stage and a model: items go in, proposals come out, each with evidence that a program checks.
+"""Types that stages and models exchange: a stage passes items and receives proposals with evidence to check.
 
-Stages see only this: they receive a `Proposer` and do not know whether it is a model or a rule. Nothing here calls a
-model.
+A stage receives a `Proposer`, and does not know whether a model or a rule answers. This module calls no model.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Strict(BaseModel):
 
 
 class Block(Strict):
-    """A text of a document that evidence may quote; it is data, never an instruction.
+    """A text of a document that evidence may quote; a model is told that the text is data and no instruction.
 
     Attributes:
         element_id: Element that contains the text.
@@ -40,10 +39,10 @@ class Block(Strict):
 
 
 class Item(Strict):
-    """One decision to make, with the text it is about.
+    """One decision to make, with the text that the decision is about.
 
     Attributes:
-        item_id: Name that is unique among the items of one call.
+        item_id: Id, unique among the items of one call.
         blocks: Text that evidence may quote.
     """
 
@@ -56,7 +55,7 @@ class Evidence(Strict):
 
     Attributes:
         pointer: `element_id:start-end`, half-open characters in the text of a block.
-        quote: The characters at that place.
+        quote: The characters at that position.
     """
 
     pointer: str = Field(pattern=POINTER)
@@ -65,14 +64,19 @@ class Evidence(Strict):
     @field_validator("pointer")
     @classmethod
     def _is_countable(cls, pointer: str) -> str:
-        """Refuse numbers beyond the length of any text, which Python would not even parse."""
+        """Refuse numbers that are larger than the length of any text."""
         if any(len(number) > _MOST_DIGITS for number in pointer.rpartition(":")[2].split("-")):
             raise ValueError("offset beyond the maximum length of a text")
         return pointer
 
 
 class Claim(Strict):
-    """A sentence in a model's words, and the evidence for it."""
+    """A sentence of a model.
+
+    Attributes:
+        text: The sentence.
+        evidence: Quotes that support the sentence.
+    """
 
     text: str
     evidence: tuple[Evidence, ...]
@@ -98,7 +102,7 @@ class EvidenceCheck(Protocol):
             evidence: Quote with the position that a model gave.
 
         Returns:
-            As `find`, but None also for a quote that is too short.
+            The evidence with the quote's actual position; None if the quote is not verbatim in the blocks or too short.
         """
 
     def mentions(self, words: str) -> bool:
@@ -109,11 +113,11 @@ class EvidenceCheck(Protocol):
         """
 
     def is_valid_name(self, name: str, *, kind: str) -> bool:
-        """Return whether a name is a valid one of its kind (box, form, amount, …).
+        """Return whether a name is valid for its kind: "1a" is a valid box, "dividends" is not.
 
         Args:
             name: Name of an entity.
-            kind: Kind of the entity, see `tasks.Entity`.
+            kind: Kind of the entity, such as `box` or `form`; `document_tasks.Entity` lists all.
         """
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
@@ -130,6 +134,9 @@ class EvidenceCheck(Protocol):
         Args:
             question: Text of a model.
             evidence: Located quotes.
+
+        Args:
+            question: Question of a model.
         """
 
 
@@ -137,9 +144,9 @@ class Proposal(Strict):
     """Proposal for one item.
 
     Attributes:
-        item_id: Item that it is for.
-        confidence: Probability that it is right, 0 to 1.
-        evidence: Quotes that support it.
+        item_id: Id of the item.
+        confidence: Probability that the proposal is right, 0 to 1.
+        evidence: Quotes that support the proposal.
     """
 
     item_id: str
@@ -154,10 +161,10 @@ class Proposal(Strict):
         """Return why a proposal is invalid for its item.
 
         Args:
-            item: Item of the same id.
+            item: Item of the proposal.
 
         Returns:
-            One sentence; empty if it is valid.
+            One sentence; empty if the proposal is valid.
         """
         return ""
 
@@ -165,16 +172,21 @@ class Proposal(Strict):
         """Verify the evidence of the proposal.
 
         Args:
-            check: Check over the item's blocks.
+            check: Check against the item's blocks.
 
         Returns:
-            The proposal with its evidence located; None if a quote is not verbatim, or needed evidence is missing.
+            The proposal with the actual positions of its quotes; None if a quote is not verbatim or too short, or if a
+            proposal that needs a quote has none.
         """
-        if not self.evidence:
-            return None if self.needs_evidence() else self
-        located = tuple(check.locate(evidence) for evidence in self.evidence)
-        verified = tuple(evidence for evidence in located if evidence is not None)
-        return self.model_copy(update={"evidence": verified}) if len(verified) == len(located) else None
+        if not self.needs_evidence() and not self.evidence:
+            return self
+        located_quotes = [check.locate(evidence) for evidence in self.evidence]
+        verified_quotes = tuple(evidence for evidence in located_quotes if evidence is not None)
+        return (
+            self.model_copy(update={"evidence": verified_quotes})
+            if verified_quotes and len(verified_quotes) == len(located_quotes)
+            else None
+        )
 
 
 AnyItem = TypeVar("AnyItem", bound=Item)
@@ -201,35 +213,35 @@ class Task(Generic[AnyItem, AnyProposal]):
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the response to a batch: an object with the list `proposals`."""
-        inner = self.proposal.model_json_schema()
-        definitions = inner.pop("$defs", {})
-        listed = {"type": "array", "items": inner}
-        whole = {"type": "object", "properties": {"proposals": listed}, "required": ["proposals"]}
-        definition: dict[str, Any] = _bare({**whole, "additionalProperties": False})
-        return {**definition, "$defs": _bare(definitions)} if definitions else definition
+        proposal_schema = self.proposal.model_json_schema()
+        definitions = proposal_schema.pop("$defs", {})
+        proposals = {"type": "array", "items": proposal_schema}
+        response_schema = {"type": "object", "properties": {"proposals": proposals}, "required": ["proposals"]}
+        definition: dict[str, Any] = _strip_descriptions({**response_schema, "additionalProperties": False})
+        return {**definition, "$defs": _strip_descriptions(definitions)} if definitions else definition
 
 
-def _bare(schema: Any) -> Any:
-    """Return a schema without titles and Python's descriptions, which say nothing to a model."""
+def _strip_descriptions(schema: Any) -> Any:
+    """Return a schema without titles and descriptions, which a model does not need."""
     if isinstance(schema, list):
-        return [_bare(value) for value in schema]
+        return [_strip_descriptions(value) for value in schema]
     if not isinstance(schema, dict):
         return schema
     noise = {"title", "description"}
-    return {k: _bare(v) for k, v in schema.items() if not (k in noise and isinstance(v, str))}
+    return {k: _strip_descriptions(v) for k, v in schema.items() if not (k in noise and isinstance(v, str))}
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalOutcome(Generic[AnyProposal]):
-    """Outcome for one item: a checked proposal and its origin, or none.
+    """Outcome for one item: a checked proposal and its origin, or no proposal.
 
     Attributes:
-        item_id: The item.
-        proposal: Checked proposal; None where there is none.
-        created_by: `rule` or `llm`.
+        item_id: Id of the item.
+        proposal: Checked proposal; None if no valid one was made.
+        created_by: `rule` if a rule made the proposal, `llm` if a model did.
         model: Name of the model or rule.
-        call_id: Row of `llm_calls` that it comes from; empty for a rule's.
-        failure: Why the model's proposal was refused; the proposal is then a rule's.
+        call_id: Row of `llm_calls` with the model's response; empty for a proposal of a rule.
+        failure: Why the model's proposal was refused, so that a rule's is used; empty otherwise.
     """
 
     item_id: str
@@ -241,9 +253,9 @@ class ProposalOutcome(Generic[AnyProposal]):
 
 
 class ProposerError(Exception):
-    """No model can be called: budget, access or outage.
+    """No model can be called, because of the budget, the access or an outage.
 
-    Paid responses are stored, so that the next run resumes there.
+    Paid responses are stored: the next run uses them.
     """
 
 
@@ -260,7 +272,7 @@ class Proposer(Protocol):
         """Return one checked proposal per item.
 
         Args:
-            task: Kind of the decision.
+            task: Task that states what to decide and the types of items and proposals.
             items: Items with unique ids.
 
         Returns:

@@ -9,15 +9,22 @@ from pydantic import Field
 from taxkg_assets.prompts.contract import Evidence, EvidenceCheck, Item, Proposal, Strict
 
 MOST_TAGS = 8
+"""Most tags of one chunk; further ones are left out."""
 MOST_ENTITIES = 16
-"""Largest numbers for one chunk; whatever a model adds beyond them is left out."""
+"""Most entities of one chunk; further ones are left out."""
 _POLARITY_OF = {"excludes": "negative", "includes": "positive", "portion_of": "positive", "defines": "positive"}
-"""The relations that can have one polarity only."""
+"""Polarity of the relations that can have only one."""
 Relation = Literal["references", "includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of"]
 
 
 class Candidate(Strict):
-    """A possible target of a mention."""
+    """A possible target of a mention.
+
+    Attributes:
+        target: Id of the node.
+        kind: Kind of the target, such as `box` or `section`.
+        description: Words that describe the target.
+    """
 
     target: str
     kind: str
@@ -25,7 +32,15 @@ class Candidate(Strict):
 
 
 class ReferenceItem(Item):
-    """A mention whose target is uncertain, in the first block. Relation and polarity are those of the rules."""
+    """A mention in the first block whose target is uncertain.
+
+    Attributes:
+        mention: Words of the mention.
+        mention_start: First character of the mention in the block.
+        candidates: Possible targets.
+        relation: Relation that the rules found.
+        polarity: `negative` if the rules found that the sentence excludes or negates the target.
+    """
 
     mention: str
     mention_start: int = Field(ge=0)
@@ -35,7 +50,13 @@ class ReferenceItem(Item):
 
 
 class ReferenceProposal(Proposal):
-    """The candidate that a mention refers to, or none of them."""
+    """The candidate that a mention refers to.
+
+    Attributes:
+        target: Id of the candidate; None if no candidate fits.
+        relation: Relation of the text to the target.
+        polarity: `negative` if the sentence excludes or negates the target.
+    """
 
     target: str | None
     relation: Relation
@@ -63,13 +84,13 @@ class ReferenceProposal(Proposal):
 
 
 class BoundaryItem(Item):
-    """A block in reading order, with the one before it and their similarity.
+    """A block in reading order, with the block before and their similarity.
 
     Attributes:
         before: Text of the block before.
         role_before: Role of the block before.
         similarity: Cosine with the blocks before, -1 to 1; None for the first block.
-        continues_paragraph: Whether it is in the same paragraph as the block before.
+        continues_paragraph: Whether the two blocks are in the same paragraph.
     """
 
     before: str
@@ -90,7 +111,14 @@ class BoundaryProposal(Proposal):
 
 
 class StructureItem(Item):
-    """A block whose structural role is to be decided, with its typography."""
+    """A block whose structural role is to be decided, with its typography.
+
+    Attributes:
+        words: Number of words.
+        is_bold: Whether the block is bold.
+        is_own_line: Whether the block is one line alone.
+        size_ratio: Type size of the block divided by that of the text.
+    """
 
     words: int = Field(ge=0)
     is_bold: bool = False
@@ -99,7 +127,12 @@ class StructureItem(Item):
 
 
 class StructureProposal(Proposal):
-    """The structural role of a block; `level` is the depth of a heading, 0 for everything else."""
+    """The structural role of a block.
+
+    Attributes:
+        part: Role; `artifact` is a header or footer of the page.
+        level: Level of a heading, from 1; 0 for any other role.
+    """
 
     part: Literal["heading", "paragraph", "list_item", "table_row", "note", "artifact"]
     level: int = Field(ge=0, le=6)
@@ -117,7 +150,13 @@ class StructureProposal(Proposal):
 
 
 class Entity(Strict):
-    """A named entity in a passage."""
+    """A named entity in a passage.
+
+    Attributes:
+        name: Name as printed.
+        kind: Kind of entity.
+        evidence: Quote that contains the name.
+    """
 
     name: str
     kind: Literal["box", "line", "form", "publication", "law", "amount", "date", "term", "organization"]
@@ -125,13 +164,17 @@ class Entity(Strict):
 
 
 class MetadataItem(Item):
-    """A chunk to describe by a title, tags and entities."""
+    """A chunk to describe by a title, tags and entities.
+
+    Attributes:
+        heading_path: Headings above the chunk, joined with ` > `.
+    """
 
     heading_path: str = ""
 
 
 class MetadataProposal(Proposal):
-    """Title, tags and entities of a chunk; only those that occur in it are kept, each once and not too many."""
+    """Title, tags and entities of a chunk; of tags and entities, only those that occur in the chunk are kept."""
 
     title: str
     tags: tuple[str, ...]
@@ -140,30 +183,32 @@ class MetadataProposal(Proposal):
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
         """Verify the evidence, and keep the title, tags and entities that occur in the chunk.
 
-        A title that does not occur in it is replaced by the first quote.
+        A title that does not occur in the chunk is replaced by the first quote.
 
         Args:
-            check: Finds the place of a quote in the item's text.
+            check: Check against the item's blocks.
 
         Returns:
-            The proposal with what was verified; None where its evidence was not.
+            The proposal with the title, tags and entities that were verified; None if its evidence is not valid.
         """
-        base = super().with_verified_evidence(check)
-        if base is None:
+        verified_base = super().with_verified_evidence(check)
+        if verified_base is None:
             return None
         # Building the dictionaries in reverse keeps the first of equal entities and tags.
-        named = {(entity.kind, entity.name): entity for entity in reversed(self.entities)}
-        located = [(entity, check.find(entity.evidence)) for entity in reversed(named.values())]
-        kept = tuple(
-            entity.model_copy(update={"evidence": at})
-            for entity, at in located
-            if at is not None and entity.name in at.quote and check.is_valid_name(entity.name, kind=entity.kind)
+        entity_by_name = {(entity.kind, entity.name): entity for entity in reversed(self.entities)}
+        located_entities = [(entity, check.find(entity.evidence)) for entity in reversed(entity_by_name.values())]
+        verified_entities = tuple(
+            entity.model_copy(update={"evidence": located_evidence})
+            for entity, located_evidence in located_entities
+            if located_evidence is not None
+            and entity.name in located_evidence.quote
+            and check.is_valid_name(entity.name, kind=entity.kind)
         )
         tags = {tag.casefold(): tag for tag in reversed(self.tags) if check.mentions(tag)}
-        title = self.title if check.mentions(self.title) else base.evidence[0].quote
-        return base.model_copy(
+        title = self.title if check.mentions(self.title) else verified_base.evidence[0].quote
+        return verified_base.model_copy(
             update={
-                "entities": kept[:MOST_ENTITIES],
+                "entities": verified_entities[:MOST_ENTITIES],
                 "tags": tuple(reversed(tags.values()))[:MOST_TAGS],
                 "title": title,
             }
@@ -171,7 +216,14 @@ class MetadataProposal(Proposal):
 
 
 class QualityItem(Item):
-    """A chunk to evaluate, with the adjacent text."""
+    """A chunk to evaluate.
+
+    Attributes:
+        heading_path: Headings above the chunk, joined with ` > `.
+        before: Text before the chunk.
+        after: Text after the chunk.
+        similarities: Cosine of each block with the next one.
+    """
 
     heading_path: str = ""
     before: str = ""
@@ -180,12 +232,19 @@ class QualityItem(Item):
 
 
 class QualityProposal(Proposal):
-    """Whether a chunk is accepted, and if not, what to do with it."""
+    """Whether a chunk is accepted, and how to improve one that is not.
+
+    Attributes:
+        verdict: `ACCEPT`; `REFINE` to apply `action`; `REJECT` for text that should not be found.
+        score: Quality, 0 to 1.
+        action: Change that a `REFINE` proposes.
+        reason: What is wrong with the chunk; `complete` for nothing.
+    """
 
     verdict: Literal["ACCEPT", "REFINE", "REJECT"]
     score: float = Field(ge=0, le=1)
     action: Literal["none", "split", "merge_previous", "merge_next"]
-    # It is stored in the table `chunks`, which must not contain words of a model.
+    # One of fixed words, because the table `chunks` must not contain words of a model.
     reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
     def find_validation_error(self, item: QualityItem) -> str:
@@ -204,14 +263,23 @@ class QualityProposal(Proposal):
 
 
 class RefinementItem(Item):
-    """A chunk to split, with the similarities of its adjacent blocks."""
+    """A chunk to split.
+
+    Attributes:
+        reason: Why the chunk is to be split.
+        similarities: Cosine of each block with the next one.
+    """
 
     reason: str = ""
     similarities: tuple[float, ...] = ()
 
 
 class RefinementProposal(Proposal):
-    """The blocks (0-based) at which a new chunk begins."""
+    """Where to split a chunk.
+
+    Attributes:
+        split_before: 0-based numbers of the blocks that begin a new chunk.
+    """
 
     split_before: tuple[int, ...]
 

@@ -21,7 +21,7 @@ class Prompt:
 
     Attributes:
         name: Name of the task.
-        instructions: Preface of all prompts and instructions of this one.
+        instructions: Preface of all prompts, then the instructions of this prompt.
         schema: JSON schema of the response.
         examples: Items and proposals, as JSON.
         prompt_hash: Digest of file and preface, 16 hexadecimal digits.
@@ -45,13 +45,13 @@ def load_prompt(name: str) -> Prompt:
         The prompt; its hash covers the file and the preface.
     """
     text, preface = _read(name), _read(PREFACE)
-    fenced = [(m[1], json.loads(m[2])) for m in _FENCED.finditer(text)]
+    code_blocks = [(m[1], json.loads(m[2])) for m in _FENCED.finditer(text)]
     instructions = _FENCED.split(text)[0].split("\n## ")[0].strip()
     return Prompt(
         name=name,
         instructions=f"{preface.strip()}\n\n{instructions}",
-        schema=next(value for kind, value in fenced if kind == "schema"),
-        examples=tuple(value for kind, value in fenced if kind == "example"),
+        schema=next(value for kind, value in code_blocks if kind == "schema"),
+        examples=tuple(value for kind, value in code_blocks if kind == "example"),
         prompt_hash=hashlib.sha256(f"{preface}\x1f{text}".encode()).hexdigest()[:16],
     )
 

@@ -1,4 +1,4 @@
-"""Typed tasks: for each the item that is sent and the proposal that is expected. Prompts are in `<task>.md`."""
+"""Tasks: for each task, the type of the items and the type of the proposals. Prompts are in `<task>.md`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ from taxkg_assets.prompts.document_tasks import (
 )
 
 CLAIMED_GRADE = 7
-"""From this relevance (0–10) a passage counts as an answer, which must be shown in it."""
+"""From this relevance (0–10), a passage counts as an answer, and a quote must show the answer."""
 
 MOST_QUESTIONS = 3
-"""Largest number for one passage; whatever a model adds beyond it is left out."""
+"""Most questions about one passage; further ones are left out."""
 
 
 class PassageItem(Item):
-    """A passage with its headings."""
+    """A passage, as blocks.
+
+    Attributes:
+        heading_path: Headings above the passage, joined with ` > `.
+    """
 
     heading_path: str = ""
 
@@ -45,29 +49,40 @@ class ScenarioProposal(Proposal):
         return bool(self.questions)
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
-        """Verify the evidence and keep the questions about verified quotes; None if no question is left.
+        """Verify the evidence, and keep the questions about verified quotes.
 
         Args:
-            check: Finds the place of a quote in the item's text.
+            check: Check against the item's blocks.
 
         Returns:
-            The proposal with what was verified.
+            The proposal with its verified questions; None if no question is left.
         """
-        base = super().with_verified_evidence(check)
-        if base is None or not self.questions:
-            return base
-        kept = [question for question in dict.fromkeys(self.questions) if check.is_about(question, base.evidence)]
-        return base.model_copy(update={"questions": tuple(kept[:MOST_QUESTIONS])}) if kept else None
+        verified_base = super().with_verified_evidence(check)
+        if verified_base is None or not self.questions:
+            return verified_base
+        verified_questions = [
+            question for question in dict.fromkeys(self.questions) if check.is_about(question, verified_base.evidence)
+        ]
+        return (
+            verified_base.model_copy(update={"questions": tuple(verified_questions[:MOST_QUESTIONS])})
+            if verified_questions
+            else None
+        )
 
 
 class QuestionItem(Item):
-    """A question, and passages as blocks where the task has any."""
+    """A question; the blocks are passages, if the task has any."""
 
     question: str
 
 
 class PairProposal(Proposal):
-    """Whether the passage answers the question."""
+    """Whether the passage answers the question.
+
+    Attributes:
+        is_valid: Whether the passage answers the question.
+        reason: Why, in one sentence.
+    """
 
     is_valid: bool
     reason: str
@@ -78,13 +93,22 @@ class PairProposal(Proposal):
 
 
 class NegativeItem(QuestionItem):
-    """A question, its answering passage, and as block a supposed hard negative."""
+    """A question with two passages.
+
+    Attributes:
+        positive: Text of the passage that answers the question. The block is the other passage, the supposed negative.
+    """
 
     positive: str
 
 
 class NegativeProposal(Proposal):
-    """Whether the supposed negative answers the question after all."""
+    """Whether the supposed negative answers the question after all.
+
+    Attributes:
+        is_false_negative: Whether the passage answers the question.
+        reason: Why, in one sentence.
+    """
 
     is_false_negative: bool
     reason: str
@@ -95,13 +119,22 @@ class NegativeProposal(Proposal):
 
 
 class HydeItem(QuestionItem):
-    """A question to search for; `vocabulary` are words of the corpus related to its words."""
+    """A question to search for.
+
+    Attributes:
+        vocabulary: Words of the corpus that are related to the words of the question.
+    """
 
     vocabulary: tuple[str, ...] = ()
 
 
 class HydeProposal(Proposal):
-    """A hypothetical passage of an instruction, and search terms. It is used as a query and never shown."""
+    """A hypothetical passage that answers a question; it is used as a query and never displayed.
+
+    Attributes:
+        passage: The passage.
+        terms: Search terms.
+    """
 
     passage: str
     terms: tuple[str, ...]
@@ -122,29 +155,45 @@ class GradeProposal(Proposal):
 
 
 class SummaryItem(Item):
-    """The text of a page or document."""
+    """The text of a page or document.
+
+    Attributes:
+        title: Title of the document.
+        sentences: Number of sentences that the summary may have.
+    """
 
     title: str = ""
     sentences: int = Field(default=3, ge=1)
 
 
 class _ClaimsProposal(Proposal):
-    """Sentences that are kept one by one, each if its own evidence holds."""
+    """Sentences, each with its own evidence; a sentence without valid evidence is dropped."""
 
     sentences: tuple[Claim, ...]
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
-        """Keep the sentences that their own evidence supports; None where a claim has none left."""
-        supported = []
+        """Keep the sentences that their own evidence supports.
+
+        Args:
+            check: Check against the item's blocks.
+
+        Returns:
+            The proposal with these sentences; None if a proposal that needs evidence has no sentence left.
+        """
+        kept_claims = []
         for claim in self.sentences:
-            located = [check.locate(evidence) for evidence in claim.evidence]
-            verified = tuple(evidence for evidence in located if evidence is not None)
-            if verified and len(verified) == len(located) and check.supports(claim.text, verified):
-                supported.append(claim.model_copy(update={"evidence": verified}))
-        if self.needs_evidence() and not supported:
+            located_quotes = [check.locate(evidence) for evidence in claim.evidence]
+            verified_quotes = tuple(evidence for evidence in located_quotes if evidence is not None)
+            if (
+                verified_quotes
+                and len(verified_quotes) == len(located_quotes)
+                and check.supports(claim.text, verified_quotes)
+            ):
+                kept_claims.append(claim.model_copy(update={"evidence": verified_quotes}))
+        evidence = tuple(e for claim in kept_claims for e in claim.evidence)
+        if self.needs_evidence() and not kept_claims:
             return None
-        evidence = tuple(quote for claim in supported for quote in claim.evidence)
-        return self.model_copy(update={"sentences": tuple(supported), "evidence": evidence})
+        return self.model_copy(update={"sentences": tuple(kept_claims), "evidence": evidence})
 
 
 class SummaryProposal(_ClaimsProposal):

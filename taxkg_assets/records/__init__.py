@@ -1,7 +1,7 @@
 """Rows of tables as typed dictionaries, for code that reads them one at a time.
 
-A record has the columns of its table's schema and their types, which a test compares. Code that reads whole columns
-takes the frame instead. Here: tables whose rows are handed from one module to another.
+A record has the columns and types of its table's schema, which a test compares; `taxkg_assets/schemas` describes the
+columns. Code that reads whole columns uses the frame instead.
 """
 
 from __future__ import annotations
@@ -88,13 +88,13 @@ R = TypeVar("R")
 
 
 class Frame(Protocol):
-    """A polars frame as records see it; records are plain dictionaries that need no table library."""
+    """The part of a polars frame that this package needs, so that it imports no table library."""
 
     def iter_rows(self, *, named: Literal[True]) -> Iterator[object]:
         """Iterate over the rows by the names of their columns.
 
         Args:
-            named: Always true.
+            named: True, to get mappings instead of tuples.
 
         Returns:
             Rows as mappings.

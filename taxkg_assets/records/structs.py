@@ -1,4 +1,4 @@
-"""Records inside of records: rectangles, cells, ranges."""
+"""Records that are values of other records: rectangles, cells, ranges."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CellRecord(TypedDict):
 
 
 class ChangedWordsRecord(TypedDict):
-    """A stretch of both wordings of a row of `revisions` that differs."""
+    """A range of words in which the two texts of a row of `revisions` differ."""
 
     before_start: int
     before_end: int
@@ -68,7 +68,7 @@ def copy_place(record: PlacedBoxRecord) -> PlacedBoxRecord:
     """Return only the page and corners of a record.
 
     Args:
-        record: A rectangle, or a record with its columns.
+        record: Rectangle, or a record with further columns.
     """
     return {
         "page": record["page"],

@@ -52,7 +52,7 @@ class HardNegativeRecord(TypedDict):
 
 
 class PromotionRecord(TypedDict):
-    """Columns that `model` and `reranker` share: the gain over the base, and whether it suffices."""
+    """Columns that `model` and `reranker` have in common: the gain over the base model, and whether it is enough."""
 
     dev_questions: int
     base_score: float

@@ -1,6 +1,6 @@
-"""Official addresses: of a product's web page and PDF, and the product that an address belongs to.
+"""Official addresses of a product's web page and PDF, and the product of an address.
 
-Only the publisher's own products have addresses: a document that merely resembles one has none.
+Only the publisher's own products have addresses.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from taxkg_assets.rules.models.addresses import load_addresses
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The web page and the PDF of a product; None for a missing one."""
+    """The addresses of a product.
+
+    Attributes:
+        page_url: Address of the web page; None if there is none.
+        pdf_url: Address of the PDF; None if there is none.
+    """
 
     page_url: str | None = None
     pdf_url: str | None = None
@@ -34,13 +39,14 @@ def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is
 
     Args:
         irs_name: File stem of the publisher, such as `f1099div`.
-        form: Form as in the table `documents`.
-        doc_type: Document type as in the table `documents`.
-        revision: Revision as in the table `documents`; may be empty.
+        form: Form of the document, such as `1099-DIV`.
+        doc_type: Type of the document, such as `form` or `publication`.
+        revision: Revision, such as `2024-01`; may be empty.
         is_draft: Whether the document is a draft.
 
     Returns:
-        Address of the page, where its type has one, and of the PDF of this revision; both None for other names.
+        Address of the web page, if documents of this type have one, and of the PDF of this revision; both None for a
+        name that is not the publisher's.
 
     Source:
         rules/addresses.yaml.
@@ -48,13 +54,13 @@ def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is
     if not any(rule.pattern.match(irs_name) for rule in load_addresses().names):
         return Addresses()
     rules = load_addresses()
-    which = "draft" if is_draft else "dated" if revision else "undated"
-    pdf_url = rules.base_url + getattr(rules.pdfs, which).format(name=irs_name, year=revision[:4])
-    page = rules.pages.get(doc_type)
-    is_plain = any(rule.pattern.match(form) for rule in load_addresses().form_codes)
-    if page is None or (doc_type == "form" and not is_plain):
+    path_name = "draft" if is_draft else "dated" if revision else "undated"
+    pdf_url = rules.base_url + getattr(rules.pdfs, path_name).format(name=irs_name, year=revision[:4])
+    page_path = rules.pages.get(doc_type)
+    has_page_name = any(rule.pattern.match(form) for rule in load_addresses().form_codes)
+    if page_path is None or (doc_type == "form" and not has_page_name):
         return Addresses(None, pdf_url)
-    return Addresses(rules.base_url + page.format(name=irs_name, form=form.lower()), pdf_url)
+    return Addresses(rules.base_url + page_path.format(name=irs_name, form=form.lower()), pdf_url)
 
 
 def find_product(url: str) -> str | None:

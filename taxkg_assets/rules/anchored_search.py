@@ -1,6 +1,6 @@
-"""Fastest call for a pattern, derived from the pattern itself, with the result of `search`.
+"""A faster equivalent of `re.Pattern.search` for patterns that match only at the beginning or end of a text.
 
-A search tries every place of a text, also for a pattern that is anchored at its beginning or end.
+`search` tries every position of the text even for such patterns.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from taxkg_assets.rules.regex_parser import parse_pattern
 
-# Patterns that reach farther back from the end of a text gain nothing.
-_FAR_BACK = 60
+# For patterns with longer matches, searching the end of the text saves no time.
+_MAX_LENGTH = 60
 
 Search = Callable[[str], "re.Match[str] | None"]
 
@@ -29,28 +29,28 @@ def compile_search(pattern: re.Pattern[str]) -> Search:
     """
     if pattern.flags & re.MULTILINE or not _may_be_anchored(pattern.pattern):
         return pattern.search
-    parsed = parse_pattern(pattern.pattern, pattern.flags)
-    if _is_anchored(parsed, "AT_BEGINNING", ix=0):
+    parsed_pattern = parse_pattern(pattern.pattern, pattern.flags)
+    if _is_anchored(parsed_pattern, "AT_BEGINNING", ix=0):
         return pattern.match
-    longest = int(parsed.getwidth()[1])
-    if longest > _FAR_BACK or not _is_anchored(parsed, "AT_END", ix=-1):
+    max_length = int(parsed_pattern.getwidth()[1])
+    if max_length > _MAX_LENGTH or not _is_anchored(parsed_pattern, "AT_END", ix=-1):
         return pattern.search
 
     def search_end(text: str) -> re.Match[str] | None:
-        # A line feed may follow the end.
-        return pattern.search(text, max(0, len(text) - longest - 1))
+        # `$` also matches before a line feed that ends the text.
+        return pattern.search(text, max(0, len(text) - max_length - 1))
 
     return search_end
 
 
 def _may_be_anchored(pattern: str) -> bool:
-    """Return whether a pattern names an edge of the text: to parse it takes as long as to compile it."""
-    named = pattern.replace("[^", "[")
-    return any(edge in named for edge in ("^", "$", r"\A", r"\Z"))
+    """Return whether a pattern contains an anchor such as `^`: a quick test, because parsing a pattern is slow."""
+    without_sets = pattern.replace("[^", "[")
+    return any(edge in without_sets for edge in ("^", "$", r"\A", r"\Z"))
 
 
 def _is_anchored(items: Sequence[tuple[Any, Any]], edge: str, *, ix: int) -> bool:
-    """Return whether every match begins (place 0) or ends (place -1) at an edge of the text."""
+    """Return whether every match begins (`ix` 0) or ends (`ix` −1) at an edge of the text."""
     if not len(items):
         return False
     operation, argument = items[ix]

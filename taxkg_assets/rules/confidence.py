@@ -11,10 +11,10 @@ from taxkg_assets.rules.models.confidence import load_confidence
 def read_confidence(group: str, kind: str) -> float:
     """Return the measured accuracy of one kind of decision, with Laplace smoothing.
 
-    Kinds with few checked decisions (fewer than `seldom`) are pooled by group.
+    All kinds of a group with few checked decisions (fewer than `seldom_counts`) are counted together.
 
     Args:
-        group: List of kinds in rules/confidence.yaml, such as `reference_cues`.
+        group: Group of kinds in rules/confidence.yaml, such as `reference_cues`.
         kind: Kind of the decision, such as the id of a rule.
 
     Returns:
@@ -22,11 +22,11 @@ def read_confidence(group: str, kind: str) -> float:
     """
     family = load_confidence()
     counts = family.counts_of(group)
-    right, n = counts.get(kind, (0, 0))
-    if n < family.seldom:
-        seldom = [count for count in counts.values() if count[1] < family.seldom]
-        right, n = sum(count[0] for count in seldom), sum(count[1] for count in seldom)
-    return round((right + 1) / (n + 2), 3)
+    right_count, checked_count = counts.get(kind, (0, 0))
+    if checked_count < family.seldom:
+        seldom_counts = [count for count in counts.values() if count[1] < family.seldom]
+        right_count, checked_count = sum(count[0] for count in seldom_counts), sum(count[1] for count in seldom_counts)
+    return round((right_count + 1) / (checked_count + 2), 3)
 
 
 def find_sure_threshold() -> float:

@@ -1,8 +1,8 @@
-"""Typed rule families: one model per rule file, whose attributes are its values, its lists of rules and their rules.
+"""Base classes and loader of rule families: typed models of the rule files, one per file.
 
-A type checker knows every attribute, so code cannot name what no file has; a file that lacks a name is refused when
-it is read. Here: the base classes of the models, and their loader. Not here: the models
-(`taxkg_assets/rules/models`), and reading files (`taxkg_assets/rules/loader.py`).
+The attributes of a model are the values and lists of rules in its file. A type checker therefore finds names that no
+file has, and a file without a declared name is refused when it is read. The models are in `taxkg_assets/rules/models`;
+`taxkg_assets/rules/loader.py` reads the files.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from taxkg_assets.rules.anchored_search import Search
 from taxkg_assets.rules.loader import RULE_KEYS, Rule, RuleFileError, is_rule_list, load_family, read_rules
 
-_NEVER = r"[^\s\S]"
-"""Pattern of a rule that is off, for the engines of Python and of polars."""
-_NEEDED = frozenset({"id", "pattern", "examples", "source"})
+_NO_MATCH = r"[^\s\S]"
+"""Pattern of a disabled rule: it matches nothing, in Python and in polars."""
+_REQUIRED_KEYS = frozenset({"id", "pattern", "examples", "source"})
 """Keys of every rule."""
 _FIELDS = tuple(field.name for field in fields(Rule))
 _Rule = TypeVar("_Rule", bound=Rule, covariant=True)
@@ -43,10 +43,10 @@ _Family = TypeVar("_Family", bound=Family)
 
 
 class RuleList(Generic[_Rule]):
-    """List of rules of a family, in the order of the file; iteration yields those that are on.
+    """List of rules of a family, in the order of the file; iteration yields the enabled rules.
 
     A subclass declares the ids of its rules as attributes (`negative_word: Rule`, and `not_` for the id `not`, which
-    Python reserves). Its list has these rules and no others. A declared rule that is off matches nothing.
+    Python reserves): its list has these rules and no others. A declared rule that is disabled matches nothing.
 
     Attributes:
         family: Rule family, `rules/<family>.yaml`.
@@ -54,14 +54,14 @@ class RuleList(Generic[_Rule]):
     """
 
     declared: ClassVar[Mapping[str, str]] = {}
-    """Attributes by the id of their rule; empty where a list may have any rules."""
+    """Name of the attribute by id of the rule; empty if a list may have any rules."""
     rule_type: ClassVar[type[Rule]] = Rule
 
     def __init_subclass__(cls) -> None:
         """Make an attribute of each declared rule.
 
         Raises:
-            TypeError: A declared name is one of this class's own.
+            TypeError: A declared name is the name of an attribute of `RuleList`.
         """
         cls.rule_type = get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]
         cls.declared = {name.removesuffix("_") if iskeyword(name[:-1]) else name: name for name in get_annotations(cls)}
@@ -74,7 +74,7 @@ class RuleList(Generic[_Rule]):
             setattr(cls, name, _NamedRule(rule_id, name))
 
     def __init__(self, family: str, group: str, rule_type: type[_Rule]) -> None:
-        """Name the list; its rules are read on first use.
+        """Describe the list; its rules are read on first use.
 
         Args:
             family: Rule family.
@@ -86,15 +86,15 @@ class RuleList(Generic[_Rule]):
         self._rule_type = rule_type
 
     def __iter__(self) -> Iterator[_Rule]:
-        """Return the rules that are on."""
+        """Return the enabled rules."""
         return iter(self._enabled)
 
     def __len__(self) -> int:
-        """Return the number of rules that are on."""
+        """Return the number of enabled rules."""
         return len(self._enabled)
 
     def matches(self, text: str) -> bool:
-        """Return whether a text contains a match of any rule that is on.
+        """Return whether a text contains a match of any enabled rule.
 
         Args:
             text: Text to search.
@@ -105,16 +105,16 @@ class RuleList(Generic[_Rule]):
         return False
 
     def find_usable(self, text: str) -> list[_Rule]:
-        """Return the rules that can match a text, by the literals they require.
+        """Return the rules that can match a text, because the text contains words that they require.
 
         Args:
-            text: Text that is searched.
+            text: Text to search.
 
         Returns:
             Rules in the order of the file.
         """
-        small = text.lower()
-        return [rule for rule in self._enabled if rule.may_match(small)]
+        lower_text = text.lower()
+        return [rule for rule in self._enabled if rule.may_match(lower_text)]
 
     @cached_property
     def rules_by_id(self) -> Mapping[str, _Rule]:
@@ -131,76 +131,84 @@ class RuleList(Generic[_Rule]):
 
 
 class _NamedRule:
-    """Attribute of a list that is one of its rules, kept in the list after first use."""
+    """Attribute of a list for one of its rules; the list stores the rule after first use."""
 
     def __init__(self, rule_id: str, name: str) -> None:
         self._id = rule_id
         self._name = name
 
     def __get__(self, rules: RuleList[Any], owner: type) -> Rule:
-        found: Rule = rules.rules_by_id[self._id]
-        rules.__dict__[self._name] = found
-        return found
+        rule: Rule = rules.rules_by_id[self._id]
+        rules.__dict__[self._name] = rule
+        return rule
 
 
 def load_model(name: str, model: type[_Family]) -> _Family:
     """Read a rule family into its typed model.
 
     Args:
-        name: Rule family.
+        name: Rule family: `rules/<name>.yaml`.
         model: Model of the family.
 
     Returns:
-        The validated content; callers keep it.
+        The validated content, not cached.
 
     Raises:
         RuleFileError: A value has another type, or a value, a list, a declared rule or a key of a rule is missing or
             unknown, or an id is twice in a list; the message names file and place.
     """
     content = {
-        group: _name_list(name, group, value, model) if is_rule_list(value) else value
+        group: _convert_list(name, group, value, model) if is_rule_list(value) else value
         for group, value in load_family(name).items()
     }
     try:
         return model.model_validate(content)
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RuleFileError(f"rules/{name}.yaml: {place}: {first['msg']}. Correct the file.") from wrong
+    except ValidationError as error:
+        first_error = error.errors()[0]
+        place = ".".join(str(part) for part in first_error["loc"])
+        raise RuleFileError(f"rules/{name}.yaml: {place}: {first_error['msg']}. Correct the file.") from error
 
 
-def _name_list(name: str, group: str, rows: Sequence[Mapping[str, Any]], model: type[Family]) -> Any:
-    """Return a list of rules as the class that the model declares for it, or the rows where it declares none."""
-    declared = model.model_fields[group].annotation if group in model.model_fields else None
-    kind = get_origin(declared) or declared
-    if not (isinstance(kind, type) and issubclass(kind, RuleList)):
+def _convert_list(name: str, group: str, rows: Sequence[Mapping[str, Any]], model: type[Family]) -> Any:
+    """Convert a list of rules to the class that the model declares for it; without such a class, return the rows."""
+    annotation = model.model_fields[group].annotation if group in model.model_fields else None
+    list_type = get_origin(annotation) or annotation
+    if not (isinstance(list_type, type) and issubclass(list_type, RuleList)):
         return rows
-    rule_type = next(iter(get_args(declared)), kind.rule_type)
-    if kind.declared and (other := kind.declared.keys() ^ {row["id"] for row in rows}):
-        place = f"{group}.{min(other)}"
-        wrong = "the rule is missing" if min(other) in kind.declared else f"{kind.__name__} declares no such rule"
-        raise RuleFileError(f"rules/{name}.yaml: {place}: {wrong}. Correct the file.")
+    rule_type = next(iter(get_args(annotation)), list_type.rule_type)
+    if list_type.declared and (other_ids := list_type.declared.keys() ^ {row["id"] for row in rows}):
+        place = f"{group}.{min(other_ids)}"
+        reason = (
+            "the rule is missing"
+            if min(other_ids) in list_type.declared
+            else f"{list_type.__name__} declares no such rule"
+        )
+        raise RuleFileError(f"rules/{name}.yaml: {place}: {reason}. Correct the file.")
     _check_keys(name, group, rows, rule_type)
-    return kind(name, group, rule_type)
+    return list_type(name, group, rule_type)
 
 
 def _check_keys(name: str, group: str, rows: Sequence[Mapping[str, Any]], rule_type: type[Rule]) -> None:
-    """Refuse a rule with a key that its class lacks, or without one that the class requires."""
+    """Refuse a rule with a key that its class lacks, or without a key that the class requires."""
     ids = [row.get("id") for row in rows]
-    if twice := next((each for each in ids if ids.count(each) > 1), None):
-        raise RuleFileError(f"rules/{name}.yaml: {group}.{twice}: two rules have this id. Rename one.")
-    declared = {key for kind in rule_type.__mro__[: rule_type.__mro__.index(Rule)] for key in get_annotations(kind)}
-    required = {key for key in declared if not hasattr(rule_type, key)} | _NEEDED
+    if repeated_id := next((rule_id for rule_id in ids if ids.count(rule_id) > 1), None):
+        raise RuleFileError(f"rules/{name}.yaml: {group}.{repeated_id}: two rules have this id. Rename one.")
+    declared_keys = {
+        key for kind in rule_type.__mro__[: rule_type.__mro__.index(Rule)] for key in get_annotations(kind)
+    }
+    required_keys = {key for key in declared_keys if not hasattr(rule_type, key)} | _REQUIRED_KEYS
     for row in rows:
-        if wrong := (row.keys() - RULE_KEYS - declared) | (required - row.keys()):
-            place = f"{group}.{row.get('id', '')}.{min(wrong)}"
-            message = "the key is missing" if min(wrong) in required else f"{rule_type.__name__} has no such key"
+        if wrong_keys := (row.keys() - RULE_KEYS - declared_keys) | (required_keys - row.keys()):
+            place = f"{group}.{row.get('id', '')}.{min(wrong_keys)}"
+            message = (
+                "the key is missing" if min(wrong_keys) in required_keys else f"{rule_type.__name__} has no such key"
+            )
             raise RuleFileError(f"rules/{name}.yaml: {place}: {message}. Correct the file.")
 
 
 def _to_type(rule: Rule, rule_type: type[_Rule]) -> _Rule:
-    """Return a rule as one of its list's class, with its further keys; a rule that is off matches nothing."""
+    """Convert a rule to the class of its list, with its further keys; a disabled rule then matches nothing."""
     values = {name: getattr(rule, name) for name in _FIELDS}
-    made = rule_type(**(values if rule.is_enabled else {**values, "source_pattern": _NEVER}))
-    vars(made).update(rule.extra)  # a rule is frozen: the keys of its class are written once, here
-    return made
+    typed_rule = rule_type(**(values if rule.is_enabled else {**values, "source_pattern": _NO_MATCH}))
+    vars(typed_rule).update(rule.extra)  # a rule is frozen: the further keys are set here only
+    return typed_rule

@@ -8,27 +8,25 @@ from functools import cache
 from taxkg_assets.rules.families import Family, load_model
 
 LOCATED = " (located)"
-"""Ends the name of a query set whose gold was found in this corpus by locators."""
+"""Suffix of the name of a query set whose gold passages were located in this corpus automatically."""
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A floor or ceiling of a gate, with the measurement it was set from.
-
-    A share over fewer than `least_n` rows is not judged, as it is not significant.
+    """A lower or upper limit for a figure of a gate, with the measurement on which the limit is based.
 
     Attributes:
-        id: Name of the floor.
-        gate: Table whose gate it belongs to.
-        metric: Figure that it bounds.
-        floor: The bound.
-        bound: `min` or `max`.
-        measured: Figure when the floor was set; None where it was not measured.
-        n: Rows behind that figure.
-        source: Labeled data behind that figure.
+        id: Id of the floor.
+        gate: Table of the gate.
+        metric: Figure that is limited.
+        floor: The limit.
+        bound: `min` if the figure must be at least the limit, `max` if at most.
+        measured: Value of the figure when the limit was set; None if it was not measured.
+        n: Number of rows that were measured.
+        source: Labeled data that was measured.
         date: Day of the measurement.
-        query_set: Query set that it binds; None for all except located ones.
-        least_n: Rows from which the figure is judged.
+        query_set: Query set to which the floor applies; None for all sets except located ones.
+        least_n: The gate ignores a figure from fewer rows than this, as it is not significant.
 
     Raises:
         ValueError: `bound` is neither `min` nor `max`.
@@ -51,18 +49,18 @@ class Floor:
             raise ValueError(f"floor {self.id}: bound must be min or max, not {self.bound!r}")
 
     def holds(self, value: float) -> bool:
-        """Return whether a value meets the floor, including equality.
+        """Return whether a value is within the limit, which is allowed itself.
 
         Args:
-            value: Figure in the unit of the metric.
+            value: Value of the figure.
         """
         return value >= self.floor if self.bound == "min" else value <= self.floor
 
     def binds(self, query_set: str) -> bool:
         """Return whether the floor applies to a query set.
 
-        Located gold may miss other right passages in a corpus that it was not written for: such a set is reported, and
-        bound only by a floor of its own.
+        The gold of a located query set may lack correct passages, because it was written for another corpus: such a set
+        is reported, and only a floor with its name applies to it.
 
         Args:
             query_set: Name of the query set.
@@ -73,7 +71,7 @@ class Floor:
         """Describe the floor for the message of a failed gate.
 
         Returns:
-            One phrase.
+            One phrase, such as "recall must be at least 0.9".
         """
         return f"{self.metric} must be at {'least' if self.bound == 'min' else 'most'} {self.floor:g}"
 

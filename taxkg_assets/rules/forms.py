@@ -22,7 +22,7 @@ def split_forms(form: str) -> tuple[str, ...]:
     """Split the forms of a booklet: `W-2 and W-3` into two.
 
     Args:
-        form: Form as in the table `documents`; may be empty.
+        form: Column `form` of the table `documents`; may be empty.
 
     Returns:
         Forms in the order of the text.
@@ -34,22 +34,22 @@ def find_named_forms(forms: Iterable[str], text: str) -> tuple[str, ...]:
     """Find the forms that a text names.
 
     Args:
-        forms: Forms as in the table `documents`.
+        forms: Forms to look for, such as `1099-DIV`.
         text: Text to search.
 
     Returns:
-        Forms in their order.
+        Forms that the text names, in the order of `forms`.
     """
-    small = text.lower()
-    return tuple(form for form in forms if _rarest_part(form) in small and form_pattern(form).search(text))
+    lower_text = text.lower()
+    return tuple(form for form in forms if _rarest_part(form) in lower_text and form_pattern(form).search(text))
 
 
 @cache
 def _rarest_part(form: str) -> str:
-    """Return a word in lower case that every name of a form contains: its longest number, else its longest word."""
+    """Return a word in lower case that every name of a form contains: its longest number, or else its longest word."""
     words = re.findall(r"[a-z]+|[0-9]+", re.sub(r"\(.*?\)", "", form.lower()))
-    sure = [word for word in words if word not in _SPELLED_IN_WAYS]
-    return max(sure, key=lambda word: (word.isdigit(), len(word)), default="")
+    fixed_words = [word for word in words if word not in _SPELLED_IN_WAYS]
+    return max(fixed_words, key=lambda word: (word.isdigit(), len(word)), default="")
 
 
 @cache
@@ -57,18 +57,18 @@ def form_pattern(form: str) -> re.Pattern[str]:
     """Compile a pattern for all spellings of a form's name.
 
     Args:
-        form: One form as in the table `documents`.
+        form: One form, such as `1099-DIV` or `Pub. 550`.
 
     Returns:
         Pattern that ignores case, except for the plural s.
     """
-    plain = re.sub(r"\s*\(.*?\)|^Form\s+", "", form).strip()
-    prefix = "f?" if plain[:1].isdigit() else ""
-    if re.match(r"(?i)pub", plain):
-        prefix, plain = r"(?:pub(?:lication|\.)?|p)\s*", re.sub(r"(?i)^pub\w*\.?\s*", "", plain)
-    elif re.match(r"(?i)schedule", plain):
-        prefix, plain = r"(?:schedule|sche?d?\.?)\s*", re.sub(r"(?i)^schedule\s*", "", plain)
-    pieces = [re.escape(piece) for piece in re.split(r"[-\s]+", plain) if piece]
+    form_name = re.sub(r"\s*\(.*?\)|^Form\s+", "", form).strip()
+    prefix = "f?" if form_name[:1].isdigit() else ""
+    if re.match(r"(?i)pub", form_name):
+        prefix, form_name = r"(?:pub(?:lication|\.)?|p)\s*", re.sub(r"(?i)^pub\w*\.?\s*", "", form_name)
+    elif re.match(r"(?i)schedule", form_name):
+        prefix, form_name = r"(?:schedule|sche?d?\.?)\s*", re.sub(r"(?i)^schedule\s*", "", form_name)
+    pieces = [re.escape(piece) for piece in re.split(r"[-\s]+", form_name) if piece]
     body = r"[-\s]?".join(pieces)
     if pieces[-1:] == ["MISC"]:
         body = body.removesuffix("MISC") + "(?:MISC|MSC)"
@@ -79,9 +79,9 @@ def find_perspective(doc_type: str) -> str:
     """Return the default audience of a document type.
 
     Args:
-        doc_type: Document type as in the table `documents`.
+        doc_type: Type of the document, such as `form` or `publication`.
 
     Returns:
-        Perspective; `other` for any other type.
+        Perspective, such as `filer`; `other` for any other type.
     """
     return _PERSPECTIVES.get(doc_type, "other")

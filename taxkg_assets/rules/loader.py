@@ -17,11 +17,11 @@ from taxkg_assets.rules.required_literals import find_literal_groups
 from taxkg_assets.rules.support import find_unsupported
 
 LITERALS = "required_literals.json"
-"""File of the words without which a pattern cannot match; `python -m tools.rule_literals` writes it."""
+"""File of the words without which a pattern cannot match; `python -m tools.rule_literals` writes the file."""
 
 
 RULE_KEYS = frozenset({"id", "pattern", "examples", "counter_examples", "source", "enabled"})
-"""Keys that every rule may have; the class of a list's rules names others."""
+"""Keys that every rule may have; the class of a list's rules may declare further keys."""
 
 
 class RuleFileError(ValueError):
@@ -32,16 +32,16 @@ class RuleFileError(ValueError):
 class Rule:
     """One pattern with the examples that it must and must not match.
 
-    It is compiled on first use: one question or one document needs few of the rules of a file. A subclass has the
-    further keys of a list's rules as attributes; those with a default may be missing in the file.
+    The pattern is compiled on first use: one question or one document needs few rules of a file. A subclass has further
+    keys of its list's rules as attributes; a key with a default may be missing in the file.
 
     Attributes:
-        id: Name that is unique within its list.
-        source_pattern: The pattern as written in the file, references expanded.
-        examples: Texts that it must match.
-        counter_examples: Texts that it must not match.
-        source: Authority of the rule.
-        extra: Further keys of the rule as written; the class of a list's rules has them as attributes.
+        id: Id, unique in its list.
+        source_pattern: The pattern in the file, with references expanded.
+        examples: Texts that the pattern must match.
+        counter_examples: Texts that the pattern must not match.
+        source: Law, publication or document on which the rule is based.
+        extra: Further keys of the rule; a subclass has them as attributes.
         is_enabled: Whether the stages use the rule.
     """
 
@@ -65,24 +65,24 @@ class Rule:
 
     @cached_property
     def literal_groups(self) -> tuple[tuple[str, ...], ...]:
-        """Return groups of lower-case words; every matching text contains a word of each."""
-        known = _read_literals().get(pattern_key(self.source_pattern))
-        return find_literal_groups(self.source_pattern) if known is None else tuple(map(tuple, known))
+        """Return groups of lower-case words: every matching text contains a word of each group."""
+        stored_groups = _read_literals().get(pattern_key(self.source_pattern))
+        return find_literal_groups(self.source_pattern) if stored_groups is None else tuple(map(tuple, stored_groups))
 
     @property
     def required_literals(self) -> tuple[str, ...]:
-        """Return words of which every matching text contains at least one; empty if there are none."""
+        """Return the first of these groups: every matching text contains one of its words. Empty without a group."""
         return self.literal_groups[0] if self.literal_groups else ()
 
-    def may_match(self, small: str) -> bool:
+    def may_match(self, lower_text: str) -> bool:
         """Return whether the pattern can match a text, without running it.
 
         Args:
-            small: Text in lower case.
+            lower_text: Text in lower case.
         """
         for words in self.literal_groups:
             for word in words:
-                if word in small:
+                if word in lower_text:
                     break
             else:
                 return False
@@ -100,7 +100,7 @@ def pattern_key(pattern: str) -> str:
 
 @cache
 def _read_literals() -> dict[str, list[list[str]]]:
-    """Return the literal groups of the patterns of all rules: to parse a pattern takes as long as to compile it."""
+    """Return the literal groups of all patterns from a file, because finding them takes long."""
     literals: dict[str, list[list[str]]] = json.loads(_read_text(LITERALS))
     return literals
 
@@ -117,7 +117,7 @@ def load_family(name: str) -> dict[str, Any]:
         name: Rule family.
 
     Returns:
-        Content of the file; do not change it.
+        Content of the file; callers must not change it.
     """
     return read_parsed(Path(__file__).with_name(f"{name}.yaml"), _parse_yaml)
 
@@ -125,9 +125,9 @@ def load_family(name: str) -> dict[str, Any]:
 def _parse_yaml(text: str) -> dict[str, Any]:
     import yaml  # loaded here: most processes find the files parsed
 
-    # The same loader in C where it was compiled.
-    parsed: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return parsed
+    # The C loader is faster; not every installation of PyYAML has it.
+    content: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return content
 
 
 def is_rule_list(value: Any) -> bool:
@@ -155,14 +155,12 @@ def expand_references(pattern: str) -> str:
     return expand_references(_PART.sub(lambda match: parts[match["name"]], pattern))
 
 
-# `\b` before a letter, or before one of a few letters, that occurs there once.
+# `\b` before one letter, or one letter of a set, without a quantifier.
 _WORD_START = re.compile(r"\\b(?P<letter>\[[A-Za-z]+\]|[A-Za-z])(?![*+?{])")
 
 
 def hoist_first_letter(pattern: str) -> str:
-    r"""Rewrite `\bform` so that the engine first searches for the letter, which is faster.
-
-    Both patterns match the same.
+    r"""Rewrite `\bform` as `f(?<!\wf)orm`, which matches the same text but is searched faster.
 
     Args:
         pattern: Regular expression.
@@ -184,7 +182,7 @@ def read_rules(name: str, group: str = "rules") -> list[Rule]:
     Raises:
         RuleFileError: The file has no such list.
     """
-    off = find_unsupported(name)
+    unsupported = find_unsupported(name)
     return [
         Rule(
             id=row["id"],
@@ -193,14 +191,14 @@ def read_rules(name: str, group: str = "rules") -> list[Rule]:
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
             extra={key: value for key, value in row.items() if key not in RULE_KEYS},
-            is_enabled=row.get("enabled", True) and (group, row["id"]) not in off,
+            is_enabled=row.get("enabled", True) and (group, row["id"]) not in unsupported,
         )
         for row in _read_rows(name, group)
     ]
 
 
 def _read_rows(name: str, group: str) -> list[dict[str, Any]]:
-    """Return a list of a rule family as it is written; do not change it."""
+    """Return a list of a rule family as in the file; callers must not change it."""
     rows = load_family(name).get(group)
     if not isinstance(rows, list):
         raise RuleFileError(f"rules/{name}.yaml: {group}: there is no list of rules. Correct the file.")

@@ -1,4 +1,4 @@
-"""Months in texts: the first three letters of their English names, which abbreviations have, too."""
+"""Months: the first three letters of their English names, with which abbreviations begin, too."""
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-"""In the order of the year, in lower case."""
+"""Months in the order of the year, in lower case."""

@@ -1,6 +1,6 @@
-"""Content of rule files as another process parsed it: to parse those that a question needs takes 30 ms.
+"""Cache of parsed rule files, shared by processes: parsing the files that a question needs takes 30 ms.
 
-It is stored where Python keeps compiled modules, and like those it holds for a file of the same size and time of
+The cache is in `__pycache__`, like compiled modules, and valid as long as size and modification time of a file do not
 change.
 """
 
@@ -18,41 +18,41 @@ Content = TypeVar("Content")
 
 
 def read_parsed(path: Path, parse: Callable[[str], Content]) -> Content:
-    """Read a file's parsed content, from the cache where it holds the present file.
+    """Read the parsed content of a file from the cache; if the cache is outdated, parse the file and store the content.
 
     Args:
         path: File to read.
-        parse: Parser of its text.
+        parse: Function from the text of the file to its content.
 
     Returns:
-        The content; of a package that may not be written, each process parses it.
+        The content.
     """
-    seen = path.stat()
-    state = (seen.st_size, seen.st_mtime_ns)
-    cached = path.parent / "__pycache__" / f"{path.name}.{sys.implementation.cache_tag}"
-    recalled: Content | None = _recall(cached, state)
-    if recalled is not None:
-        return recalled
+    file_stat = path.stat()
+    state = (file_stat.st_size, file_stat.st_mtime_ns)
+    cache_path = path.parent / "__pycache__" / f"{path.name}.{sys.implementation.cache_tag}"
+    cached_content: Content | None = _read_cache(cache_path, state)
+    if cached_content is not None:
+        return cached_content
     content = parse(path.read_text(encoding="utf8"))
     if not sys.dont_write_bytecode:
-        _keep(cached, state, content)
+        _write_cache(cache_path, state, content)
     return content
 
 
-def _recall(cached: Path, state: tuple[int, int]) -> Any:
-    """Return the cached content of a file in this state; None where there is none, or a damaged one."""
+def _read_cache(cache_path: Path, state: tuple[int, int]) -> Any:
+    """Return the cached content of a file with this size and time; None if the cache has none or is damaged."""
     try:
-        of_state, content = marshal.loads(cached.read_bytes())
-        return content if of_state == state else None
+        cached_state, content = marshal.loads(cache_path.read_bytes())
+        return content if cached_state == state else None
     except (OSError, EOFError, ValueError, TypeError, LookupError):
         return None
 
 
-def _keep(cached: Path, state: tuple[int, int], content: Any) -> None:
-    """Write the cache; not of content that it cannot hold, such as a date, nor where nothing may be written."""
-    temporary = cached.with_name(f".{cached.name}.{os.getpid()}")
+def _write_cache(cache_path: Path, state: tuple[int, int], content: Any) -> None:
+    """Write the cache, unless the folder is read-only or the content has values that marshal cannot store (dates)."""
+    temporary = cache_path.with_name(f".{cache_path.name}.{os.getpid()}")
     with contextlib.suppress(OSError, ValueError):
         data = marshal.dumps((state, content))
-        cached.parent.mkdir(exist_ok=True)
+        cache_path.parent.mkdir(exist_ok=True)
         temporary.write_bytes(data)
-        temporary.replace(cached)
+        temporary.replace(cache_path)

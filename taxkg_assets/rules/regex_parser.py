@@ -12,12 +12,12 @@ def parse_pattern(pattern: str, flags: int = 0) -> Any:
     """Parse a regular expression into the standard library's syntax tree.
 
     Args:
-        pattern: The expression.
+        pattern: Regular expression.
         flags: Flags of `re`, combined.
 
     Returns:
-        Pairs of operation and argument, as the standard library represents them; `getwidth` of it is the least and the
-        greatest length of a match, in characters.
+        Pairs of operation and argument, as the standard library represents them; the method `getwidth` returns the
+        least and the greatest length of a match, in characters.
 
     Raises:
         re.error: The expression is malformed.

@@ -1,4 +1,4 @@
-"""Sentence splitter of all stages that cut text (sentences.yaml)."""
+"""Sentence splitter of all stages (rules in sentences.yaml)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def find_sentences(text: str) -> list[tuple[int, int]]:
     Returns:
         Half-open ranges of characters, 0-based, without surrounding blanks and bullets.
     """
-    return _ranges(text, _find_ends(text))
+    return _make_ranges(text, _find_ends(text))
 
 
 def find_sentence_parts(text: str) -> list[tuple[int, int]]:
-    """Split a text into sentences, and sentences at their list marks.
+    """Split a text into sentences, and sentences at the marks of list items in them.
 
     Args:
         text: Text of an element or passage.
@@ -33,37 +33,37 @@ def find_sentence_parts(text: str) -> list[tuple[int, int]]:
         Half-open ranges of characters, 0-based, without surrounding blanks and bullets.
     """
     breaks = [match.end() for rule in load_sentences().breaks for match in rule.pattern.finditer(text)]
-    return _ranges(text, sorted({*_find_ends(text), *breaks}))
+    return _make_ranges(text, sorted({*_find_ends(text), *breaks}))
 
 
 def _find_ends(text: str) -> list[int]:
     ends: list[int] = []
-    opening = _opening()
+    opening_pattern = _load_opening_pattern()
     for rule in load_sentences().ends:
         for match in rule.pattern.finditer(text):
-            before = text[max(ends[-1] if ends else 0, match.end() - _LOOK_BACK) : match.end()]
-            if not load_sentences().abbreviations.matches(before) or _closes(
-                text, before, at=match.end(), opening=opening
+            text_before = text[max(ends[-1] if ends else 0, match.end() - _LOOK_BACK) : match.end()]
+            if not load_sentences().abbreviations.matches(text_before) or _ends_sentence(
+                text, text_before, end=match.end(), opening_pattern=opening_pattern
             ):
                 ends.append(match.end())
     return ends
 
 
-def _closes(text: str, before: str, *, at: int, opening: re.Pattern[str]) -> bool:
-    """Return whether a sentence ends at an abbreviation."""
-    if load_sentences().labeled_letters.matches(before):
+def _ends_sentence(text: str, text_before: str, *, end: int, opening_pattern: re.Pattern[str]) -> bool:
+    """Return whether a sentence ends at an abbreviation: by the words before the end or after it."""
+    if load_sentences().labeled_letters.matches(text_before):
         return True
-    return load_sentences().ends_anyway.matches(before) and opening.match(text, at) is not None
+    return load_sentences().ends_anyway.matches(text_before) and opening_pattern.match(text, end) is not None
 
 
 @cache
-def _opening() -> re.Pattern[str]:
+def _load_opening_pattern() -> re.Pattern[str]:
     return re.compile(load_sentences().openings)
 
 
-def _ranges(text: str, ends: list[int]) -> list[tuple[int, int]]:
+def _make_ranges(text: str, ends: list[int]) -> list[tuple[int, int]]:
     bounds = zip([0, *ends], [*ends, len(text)], strict=True)
-    spans = [_strip(text, low, high) for low, high in bounds]
+    spans = [_strip(text, start, end) for start, end in bounds]
     return [span for span in spans if span[0] < span[1]]
 
 

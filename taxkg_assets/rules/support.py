@@ -1,7 +1,6 @@
-"""Support of the rules: how many documents and labeled rows stand behind each, and which are off for lack of them.
+"""Support of the rules: the number of documents and labeled rows for each rule, and the rules disabled for lack of it.
 
-Here: reading the counts and deciding. Not here: counting and measuring (`tools/rule_evidence.py`,
-`benchmarks/rule_gain.py`), and loading rules, which imports this module.
+`tools/rule_evidence.py` counts documents and rows, `benchmarks/rule_gain.py` measures the gain of rules.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ class Support:
     """The evidence for one rule.
 
     Attributes:
-        reads: `documents`, `questions`, or what else the rule reads, for which nothing is counted.
-        reach: Documents of the library, or written questions, in which the rule fires.
-        labeled: Labeled rows that it matches or decided.
+        reads: Kind of text that the rule searches: `documents` or `questions`; for other kinds nothing is counted.
+        reach: Number of documents of the library, or of written questions, in which the rule matches.
+        labeled: Number of labeled rows that the rule matches or decides.
     """
 
     reads: str
@@ -37,11 +36,11 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Rule lists that stay on without evidence.
+    """Rule lists that stay enabled without evidence.
 
     Attributes:
         kind: `closed list`, `syntax`, `named part`, `guard` or `safety`.
-        reason: Why counts do not decide.
+        reason: Why the rules need no evidence.
         lists: The lists, as `family.group`.
     """
 
@@ -55,9 +54,9 @@ class Policy:
     """The minimum evidence that rules need.
 
     Attributes:
-        reach: Fewest documents or questions.
-        labeled: Fewest labeled rows.
-        exempt: Lists that need none.
+        reach: Least number of documents or questions.
+        labeled: Least number of labeled rows.
+        exempt: Lists that need no evidence.
     """
 
     reach: int
@@ -65,13 +64,13 @@ class Policy:
     exempt: tuple[Exemption, ...]
 
     def is_below(self, support: Support) -> bool:
-        """Return whether a rule has too little evidence to be on without a measured gain.
+        """Return whether a rule has too little evidence to be enabled without a measured gain.
 
         Args:
             support: Counts of the rule.
         """
-        is_little = support.reach < self.reach or support.labeled < self.labeled
-        return support.reads in _COUNTED and is_little
+        has_little_evidence = support.reach < self.reach or support.labeled < self.labeled
+        return support.reads in _COUNTED and has_little_evidence
 
 
 def name_family(document_id: str) -> str:
@@ -90,9 +89,9 @@ def name_family(document_id: str) -> str:
 @cache
 def load_policy() -> Policy:
     """Read `rules/support.yaml`, once per process."""
-    written = yaml.load(_read("support.yaml"), Loader=_LOADER)
-    exempt = (Exemption(row["kind"], row["reason"], tuple(row["lists"])) for row in written["exempt"])
-    return Policy(**written["bar"], exempt=tuple(exempt))
+    policy_values = yaml.load(_read("support.yaml"), Loader=_LOADER)
+    exempt = (Exemption(row["kind"], row["reason"], tuple(row["lists"])) for row in policy_values["exempt"])
+    return Policy(**policy_values["bar"], exempt=tuple(exempt))
 
 
 @cache
@@ -106,8 +105,8 @@ def load_gains() -> Mapping[Key, float]:
     """Read the measured gains of rules on left-out families from `rules/gains.csv`, once per process.
 
     Returns:
-        The least gain that remains when one family of documents is left out: labeled rows or questions that are right
-        only with the rule, less those that are right only without it.
+        The least gain over all families of documents that may be left out. A gain is the number of labeled rows or
+        questions that are right only with the rule, minus the number of those that are right only without the rule.
     """
     return {key: float(row["left_out_gain"]) for key, row in _read_rows("gains.csv")}
 
@@ -117,10 +116,10 @@ def load_evidence_families(reads: str) -> frozenset[str]:
     """Read the document families whose labels count as evidence from `rules/evidence_families.csv`.
 
     Args:
-        reads: What these rules read, `documents` or `questions`.
+        reads: Kind of text that the rules search: `documents` or `questions`.
 
     Returns:
-        Families as `name_family` names them; every other family is left out.
+        Families, as from `name_family`; labels of other families do not count.
     """
     rows = csv.DictReader(_read("evidence_families.csv").splitlines())
     return frozenset(row["family"] for row in rows if row["reads"] == reads)
@@ -128,21 +127,21 @@ def load_evidence_families(reads: str) -> frozenset[str]:
 
 @cache
 def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
-    """Find the rules of a family that are off for lack of evidence.
+    """Find the rules of a family that are disabled for lack of evidence.
 
     Args:
-        family: Rule family.
+        family: Rule family, such as `relations`.
 
     Returns:
-        Group and id of the rules below the bar without a measured gain on left-out families. An exempt rule stays on.
+        Group and id of the rules with too little evidence and without a measured gain; exempt rules are not among them.
     """
     policy, gains = load_policy(), load_gains()
-    exempt = {name for row in policy.exempt for name in row.lists}
+    exempt_lists = {name for row in policy.exempt for name in row.lists}
     return frozenset(
         (group, rule)
         for (counted_family, group, rule), support in load_support().items()
         if counted_family == family
-        and f"{family}.{group}" not in exempt
+        and f"{family}.{group}" not in exempt_lists
         and policy.is_below(support)
         and gains.get((family, group, rule), 0.0) <= 0.0
     )
@@ -160,5 +159,5 @@ def _read(name: str) -> str:
 def _read_rows(name: str) -> Iterator[tuple[Key, dict[str, str]]]:
     header, *rows = filter(None, csv.reader(_read(name).splitlines()))  # a quarter of the time of `DictReader`
     for row in rows:
-        named = dict(zip(header, row, strict=True))
-        yield (named["family"], named["group"], named["rule"]), named
+        row_by_column = dict(zip(header, row, strict=True))
+        yield (row_by_column["family"], row_by_column["group"], row_by_column["rule"]), row_by_column

@@ -1,8 +1,8 @@
 """Every table's schema, one class per table, one module per stage.
 
-Every package may import this one. It says once what a column means: the Dagster UI, the documentation and the
-contract checks read it from here. Only Delta-safe types: no unsigned integers, no categories, no enums, no fixed-size
-arrays, no nanoseconds.
+Every package may import this one. The Dagster UI, the documentation and the contract checks use these descriptions of
+the columns. Only types that Delta Lake can store: no unsigned integers, no categories, no enums, no fixed-size arrays,
+no nanoseconds.
 
 Conventions: `_id` is a reference, `_ix` a 0-based order, `page` a 1-based PDF page, `start`/`end` half-open character
 offsets, `_pt` PDF points with the origin at the top left of the page, `_at` a UTC time.

@@ -10,10 +10,10 @@ from taxkg_assets.schemas.values import READING_SOURCES
 def one_of(values: tuple[str, ...]) -> str:
     """Return a pattern that matches exactly these values.
 
-    A pattern and not a callable check, so that a schema can generate samples of itself.
+    A pattern, because dataframely can generate sample rows for a pattern, but not for a function.
 
     Args:
-        values: Allowed values, without characters that patterns treat specially.
+        values: Allowed values, without special characters of patterns.
     """
     return f"^({'|'.join(values)})$"
 

@@ -1,4 +1,4 @@
-"""Validation of frames: what dataframely checks, in a quarter of the time."""
+"""Validation of frames: the checks of dataframely, in a quarter of the time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 Table = TypeVar("Table", bound=dy.Schema)
-# How dataframely names the rules of a column that only require finite and present values.
+# Suffixes of dataframely's names for rules that only require present or finite values.
 _KEPT_BY_WHOLE_FRAMES = ("nullability", "nan", "inf")
 
 
@@ -59,9 +59,10 @@ def validated(frame: pl.DataFrame, schema: type[Table]) -> dy.DataFrame[Table]:
 
 @cache
 def _rules_of(schema: type[dy.Schema], *, is_whole: bool) -> list[pl.Expr]:
-    """Return a table's rules, each reduced to one boolean over all rows; as in dataframely, a null passes.
+    """Return a table's rules as expressions of one boolean each; as in dataframely, a null passes.
 
-    Four of five rules only require that a column has no missing value or no infinite number: a whole frame meets them.
+    For a frame without missing values and infinite numbers (`is_whole`), the rules that only require this are omitted:
+    these are four of five rules.
     """
     rules = schema._validation_rules(with_cast=False)
     return [

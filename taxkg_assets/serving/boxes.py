@@ -41,7 +41,7 @@ def find_box(released: Released, form: str, key: str) -> list[BoxRow]:
     wanted = _bare(form)
     boxes = registry.filter(pl.col("form").map_elements(lambda name: _bare(name) == wanted, return_dtype=pl.Boolean))
     if boxes.is_empty():
-        known = list_names(registry["form"].unique().sort(), wanted=form)
+        known = list_names(registry["form"].unique().sort(), unknown_name=form)
         raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {known}.")
     rows = match_key(boxes, re.sub(r"^box[\s_]*", "", key.strip().lower()))
     if rows.is_empty():
@@ -90,7 +90,7 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[BoxRow]:
     if rows.is_empty():
         if len(words) == 2:
             return find_box(released, *words)
-        known = list_names(registry["form"].unique().sort(), wanted=name)
+        known = list_names(registry["form"].unique().sort(), unknown_name=name)
         raise BoxNotFoundError(f"The release has no box {name!r}. Forms with boxes: {known}.")
     number = words[-1].lower()
     if len(words) == 2 and set(rows["box_key"]) == {f"box_{number}"} and rows["form"].n_unique() == 1:
@@ -113,7 +113,7 @@ def list_boxes(released: Released, form: str) -> list[BoxRow]:
     """
     rows = list_boxes_of_forms(released, [form])
     if not rows:
-        known = list_names(released.table("registry")["form"].unique().sort(), wanted=form)
+        known = list_names(released.table("registry")["form"].unique().sort(), unknown_name=form)
         raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {known}.")
     return rows
 

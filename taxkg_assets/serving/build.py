@@ -128,7 +128,7 @@ def build(
         _check_machine(given)
         if reads_much(given, ("sections",)):
             prepare_processes()
-        manifest, closed = scan_sources(given, roots, at_first=[SAMPLES])
+        manifest, closed = scan_sources(given, roots, default_roots=[SAMPLES])
         skipped = _list_skipped(given, roots, recorded=manifest.roots)
         if not manifest.files:
             looked = ", ".join(manifest.roots)

@@ -20,19 +20,21 @@ def place_cells(answer: Answer, released: Released) -> Answer:
     """Add page rectangles to the pieces of an answer that quote table cells.
 
     Args:
-        answer: Answer whose pieces of text have their rectangles.
-        released: Release that it was made from.
+        answer: Answer; its pieces of running text already have rectangles.
+        released: Release that answered.
 
     Returns:
         The answer; a piece whose cells cannot be identified keeps no rectangle.
     """
-    wanted = {piece.node_id for unit in answer.units for piece in unit.pieces if _is_open(piece)}
-    if not wanted:
+    table_ids = {piece.node_id for unit in answer.units for piece in unit.pieces if _lacks_rectangles(piece)}
+    if not table_ids:
         return answer
     documents = {row.document for row in answer.results}
-    tables = released.read_documents("tables", sorted(documents)).filter(pl.col("table_id").is_in(sorted(wanted)))
-    known = {row["table_id"]: row for row in iter_records(tables, TableRecord)}
-    units = [unit.model_copy(update={"pieces": list(_place_pieces(unit.pieces, known))}) for unit in answer.units]
+    tables = released.read_documents("tables", sorted(documents)).filter(pl.col("table_id").is_in(sorted(table_ids)))
+    tables_by_id = {row["table_id"]: row for row in iter_records(tables, TableRecord)}
+    units = [
+        unit.model_copy(update={"pieces": list(_place_pieces(unit.pieces, tables_by_id))}) for unit in answer.units
+    ]
     return answer.model_copy(update={"units": units})
 
 
@@ -40,40 +42,42 @@ def find_quoted_cells(text: str, cells: Sequence[CellRecord]) -> list[CellRecord
     """Find the table cells that a piece of an answer quotes.
 
     Args:
-        text: A value after the headers of its row and column, or the cells of one row with their headers.
+        text: Words of the piece: a cell's value after its row and column headers (`Single: Standard deduction: 900`),
+            or several cells of one row.
         cells: Cells of the table.
 
     Returns:
-        Cells of one row: those whose value and headers the text contains; empty if no row is quoted with its headers.
+        Cells of one row of which the text contains value, row header and column header; empty if there is none. Of
+        several such rows, the one with the longest quoted words.
     """
     words = _squeeze(text)
     rows: dict[int, list[tuple[int, CellRecord]]] = {}
     for cell in cells:
-        value, row, column = (_squeeze(own or "") for own in (cell["text"], cell["row_path"], cell["col_path"]))
+        value, row, column = (_squeeze(printed or "") for printed in (cell["text"], cell["row_path"], cell["col_path"]))
         if value and value in words and row in words and column in words:
             rows.setdefault(cell["row_ix"], []).append((len(value) + len(row) + len(column), cell))
     if not rows:
         return []
-    best = max(rows.values(), key=lambda found: sum(length for length, _ in found))
-    return [cell for _, cell in best]
+    longest_row = max(rows.values(), key=lambda quoted_cells: sum(length for length, _ in quoted_cells))
+    return [cell for _, cell in longest_row]
 
 
-def _is_open(piece: Piece) -> bool:
+def _lacks_rectangles(piece: Piece) -> bool:
     return piece.role in CELL_ROLES and bool(piece.node_id) and not piece.bboxes
 
 
-def _place_pieces(pieces: Sequence[Piece], known: Mapping[str, TableRecord]) -> Iterator[Piece]:
+def _place_pieces(pieces: Sequence[Piece], tables_by_id: Mapping[str, TableRecord]) -> Iterator[Piece]:
     """Yield the pieces of a unit with their rectangles; other cells of the same row may follow its first cell."""
-    first = ""
+    first_cell = ""
     for piece in pieces:
-        yield _place(piece, known.get(piece.node_id), first=first)
+        yield _place(piece, tables_by_id.get(piece.node_id), first_cell=first_cell)
         if piece.role in CELL_ROLES:
-            first = first or piece.text
+            first_cell = first_cell or piece.text
 
 
-def _find_others(text: str, first: str, cells: Sequence[CellRecord]) -> list[CellRecord]:
+def _find_cells_of_row(text: str, first_cell: str, cells: Sequence[CellRecord]) -> list[CellRecord]:
     """Find the cells that a text quotes by value and column, in the row of a cell that is quoted in full."""
-    words, rows = _squeeze(text), {cell["row_ix"] for cell in find_quoted_cells(first, cells)}
+    words, rows = _squeeze(text), {cell["row_ix"] for cell in find_quoted_cells(first_cell, cells)}
     return [
         cell
         for cell in cells
@@ -83,11 +87,11 @@ def _find_others(text: str, first: str, cells: Sequence[CellRecord]) -> list[Cel
     ]
 
 
-def _place(piece: Piece, table: TableRecord | None, *, first: str) -> Piece:
-    if table is None or not _is_open(piece):
+def _place(piece: Piece, table: TableRecord | None, *, first_cell: str) -> Piece:
+    if table is None or not _lacks_rectangles(piece):
         return piece
     cells = table["cells"] or ()
-    quoted = find_quoted_cells(piece.text, cells) or _find_others(piece.text, first, cells)
+    quoted = find_quoted_cells(piece.text, cells) or _find_cells_of_row(piece.text, first_cell, cells)
     boxes = [BoundingBox.of_row(cell["bbox"], page=table["page"]) for cell in quoted]
     return piece.model_copy(update={"bboxes": boxes})
 

@@ -24,10 +24,10 @@ def prepare_home(home: str) -> Store:
     Returns:
         Tables of the home.
     """
-    made = Home(home=home)
-    settings = made.settings
+    opened_home = Home(home=home)
+    settings = opened_home.settings
     inbox_of(settings).mkdir(parents=True, exist_ok=True)
-    scanned = scan_sources(made, at_first=[] if settings.automation or settings.watch else [SAMPLES])
-    with open_instance(made.store) as instance:
-        sync_partitions(instance, set(scanned.manifest.files))
-    return made.store
+    sources = scan_sources(opened_home, default_roots=[] if settings.automation or settings.watch else [SAMPLES])
+    with open_instance(opened_home.store) as instance:
+        sync_partitions(instance, set(sources.manifest.files))
+    return opened_home.store

@@ -60,7 +60,7 @@ def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tu
         tables: Tables of the home.
         name: IRS file stem such as f1099nec, or a form such as 1099-NEC if only one product matches.
         older: Revision such as 2024-01 or 2021-draft, or a document id; empty for the newest final pair.
-        newer: The same for the newer document.
+        newer: Newer revision or document id; empty if `older` is.
 
     Returns:
         Changes as rows of `revisions`, and the report.
@@ -71,7 +71,7 @@ def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tu
     documents = tables.read("documents")
     before, after = resolve_revision_pair(documents, name, older=older, newer=newer)
     ids = (before["document_id"], after["document_id"])
-    rows = find_revision_changes(before, after, frames={n: tables.read_documents(n, ids) for n in COMPARED})
+    rows = find_revision_changes(before, after, frames={table: tables.read_documents(table, ids) for table in COMPARED})
     return rows, build_change_report(rows, before=before, after=after)
 
 
@@ -83,8 +83,8 @@ def resolve_revision_pair(
     Args:
         documents: Rows of `documents`.
         name: IRS name of a product, or a form.
-        older: Older revision, or a document; empty, like `newer`, for the two newest final revisions.
-        newer: Newer revision, or a document.
+        older: Older revision, or a document id. If both are empty, the two newest final revisions are compared.
+        newer: Newer revision, or a document id.
 
     Returns:
         Rows of the older and of the newer document.
@@ -95,52 +95,62 @@ def resolve_revision_pair(
     if bool(older) != bool(newer):
         raise RevisionNotFoundError("Give two revisions, or none to compare the two newest.")
     products = _find_products(documents, name)
-    found = []
+    pairs_by_product = []
     for product in products:
         documents_of_product = documents.filter(pl.col("irs_name") == product)
         if not older:
-            pairs = find_consecutive(documents_of_product)
-            two = [_by_id(documents_of_product, document_id) for document_id in pairs[-1]] if pairs else []
+            consecutive_pairs = find_consecutive(documents_of_product)
+            pair = (
+                [_by_id(documents_of_product, document_id) for document_id in consecutive_pairs[-1]]
+                if consecutive_pairs
+                else []
+            )
         else:
-            two = [
-                row for wanted in (older, newer) if (row := _find_revision(documents_of_product, wanted)) is not None
+            pair = [
+                row
+                for revision_name in (older, newer)
+                if (row := _find_revision(documents_of_product, revision_name)) is not None
             ]
-            if len({row["document_id"] for row in two}) == 1:
-                # One document is a build of the other's revision: a name then means the file of that name.
-                two = [
-                    row for wanted in (older, newer) if (row := _find_named(documents_of_product, wanted)) is not None
+            if len({row["document_id"] for row in pair}) == 1:
+                # Both names fit one document, as a revision and as the end of its id: then only ids count.
+                pair = [
+                    row
+                    for revision_name in (older, newer)
+                    if (row := _find_named(documents_of_product, revision_name)) is not None
                 ]
-        if len(two) == 2:
-            found.append((two[0], two[1]))
-    if len(found) == 1:
-        before, after = found[0]
+        if len(pair) == 2:
+            pairs_by_product.append((pair[0], pair[1]))
+    if len(pairs_by_product) == 1:
+        before, after = pairs_by_product[0]
         if before["document_id"] == after["document_id"]:
-            others = _revisions_of(documents, before["irs_name"])
+            revision_names = _revisions_of(documents, before["irs_name"])
             same = f"{older!r} and {newer!r} are the same document, {before['document_id']}"
-            raise RevisionNotFoundError(f"{same}. Name two of these: {others}.")
+            raise RevisionNotFoundError(f"{same}. Name two of these: {revision_names}.")
         return before, after
-    listed = "; ".join(f"{product}: {_revisions_of(documents, product)}" for product in products)
-    wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions to compare"
-    if found:
+    revision_lists = "; ".join(f"{product}: {_revisions_of(documents, product)}" for product in products)
+    revision_name = f"with the revisions {older} and {newer}" if older else "with two final revisions to compare"
+    if pairs_by_product:
         raise RevisionNotFoundError(
             f"{name!r} matches several documents: {', '.join(products)}. Use one of these names."
         )
     remedy = "" if older else " Fetch another revision, for example with `taxkg fetch NAME --year YEAR`."
-    raise RevisionNotFoundError(f"There is no document of {name!r} {wanted}. Revisions: {listed}.{remedy}")
+    raise RevisionNotFoundError(
+        f"There is no document of {name!r} {revision_name}. Revisions: {revision_lists}.{remedy}"
+    )
 
 
 def _find_products(documents: pl.DataFrame, name: str) -> list[str]:
     names = documents.filter(pl.col("irs_name") != "")
     products = names.filter(pl.col("irs_name") == name.strip().lower())
     if products.is_empty():
-        wanted = _bare(name)
-        fits = pl.col("form").map_elements(
-            lambda form: wanted in map(_bare, form.split(" and ")), return_dtype=pl.Boolean
+        form_name = _bare(name)
+        is_of_form = pl.col("form").map_elements(
+            lambda form: form_name in map(_bare, form.split(" and ")), return_dtype=pl.Boolean
         )
-        products = names.filter(fits)
+        products = names.filter(is_of_form)
     if products.is_empty():
-        known = list_names(names["irs_name"].unique().sort(), wanted=name)
-        raise RevisionNotFoundError(f"The library has no document of {name!r}. Names: {known}.")
+        similar_names = list_names(names["irs_name"].unique().sort(), unknown_name=name)
+        raise RevisionNotFoundError(f"The library has no document of {name!r}. Names: {similar_names}.")
     return products["irs_name"].unique().sort().to_list()
 
 
@@ -153,24 +163,26 @@ def _by_id(documents: pl.DataFrame, document_id: str) -> DocumentRecord:
     return row
 
 
-def _find_revision(documents: pl.DataFrame, wanted: str) -> DocumentRecord | None:
+def _find_revision(documents: pl.DataFrame, revision_name: str) -> DocumentRecord | None:
     """Return a document by its id, else the last final build of a revision, else one whose name fits."""
     ids = documents["document_id"].to_list()
-    same = documents.filter(pl.col("revision") == wanted).sort("pdf_modified_on", "document_id")
-    final = same.filter(~pl.col("is_draft"))
-    if wanted not in ids and final.height:
-        return _by_id(final, final["document_id"][-1])
-    named = _find_named(documents, wanted)
-    if named is not None or not same.is_empty():
-        return named or _by_id(same, same["document_id"][-1])
-    begun = [document_id for document_id in ids if document_id.partition("--")[2].startswith(wanted)]
-    return _by_id(documents, begun[0]) if len(begun) == 1 else None
+    documents_of_revision = documents.filter(pl.col("revision") == revision_name).sort("pdf_modified_on", "document_id")
+    final_documents = documents_of_revision.filter(~pl.col("is_draft"))
+    if revision_name not in ids and final_documents.height:
+        return _by_id(final_documents, final_documents["document_id"][-1])
+    named_document = _find_named(documents, revision_name)
+    if named_document is not None or not documents_of_revision.is_empty():
+        return named_document or _by_id(documents_of_revision, documents_of_revision["document_id"][-1])
+    matching_ids = [document_id for document_id in ids if document_id.partition("--")[2].startswith(revision_name)]
+    return _by_id(documents, matching_ids[0]) if len(matching_ids) == 1 else None
 
 
-def _find_named(documents: pl.DataFrame, wanted: str) -> DocumentRecord | None:
+def _find_named(documents: pl.DataFrame, name: str) -> DocumentRecord | None:
     """Return a document by its id, or by the part of it after `--`."""
-    named = [d for d in documents["document_id"] if wanted in (d, d.partition("--")[2])]
-    return _by_id(documents, named[0]) if named else None
+    matching_ids = [
+        document_id for document_id in documents["document_id"] if name in (document_id, document_id.partition("--")[2])
+    ]
+    return _by_id(documents, matching_ids[0]) if matching_ids else None
 
 
 def _revisions_of(documents: pl.DataFrame, product: str) -> str:
@@ -185,7 +197,7 @@ def show(report: ChangeReport, *, has_routine: bool, out: Console) -> None:
     Args:
         report: Changes of two documents.
         has_routine: Whether routine changes are printed.
-        out: Console.
+        out: Console to print to.
     """
     out.print(Text(report.title, style="bold"))
     out.print(Text(f"{report.older} → {report.newer}"), highlight=False)

@@ -23,7 +23,9 @@ class WithFiles:
     """Tables of a home extended in memory by further PDF files."""
 
     tables: Readable
+    """Tables of the home."""
     frames: Mapping[str, pl.DataFrame]
+    """Rows of the further files, by table."""
 
     def read(self, name: str) -> pl.DataFrame:
         """Return a whole table, including the further files.
@@ -40,48 +42,51 @@ class WithFiles:
             name: Name of the table, e.g. `sections`.
             document_ids: Documents whose rows are read.
         """
-        found = self._joined(self.tables.read_documents(name, document_ids), name)
-        return found.filter(pl.col("document_id").is_in(list(document_ids)))
+        rows = self._joined(self.tables.read_documents(name, document_ids), name)
+        return rows.filter(pl.col("document_id").is_in(list(document_ids)))
 
     def _joined(self, rows: pl.DataFrame, name: str) -> pl.DataFrame:
-        own = self.frames.get(name)
-        return rows if own is None else pl.concat([rows, own.select(rows.columns)], how="vertical_relaxed")
+        file_rows = self.frames.get(name)
+        return rows if file_rows is None else pl.concat([rows, file_rows.select(rows.columns)], how="vertical_relaxed")
 
 
 def admit_files(
-    tables: Readable, wanted: Sequence[str], *, product: str, settings: Settings
+    tables: Readable, revisions: Sequence[str], *, product: str, settings: Settings
 ) -> tuple[Readable, list[str]]:
     """Read the revisions to compare that are given as PDF files, and assign each a document id.
 
     Args:
         tables: Tables of the home.
-        wanted: Revisions, document ids, or paths of files.
+        revisions: Revisions, document ids, or paths of PDF files.
         product: Product with which the files are compared.
-        settings: Limits of reading.
+        settings: Settings with the limits of time and memory for reading a document.
 
     Returns:
-        Tables with the documents of the files added, and each wanted item with files replaced by document ids.
+        Tables with the documents of the files added, and `revisions` with each path replaced by its document id.
 
     Raises:
         RevisionNotFoundError: A file does not exist, cannot be read, or is of another product.
     """
-    names: list[str] = []
-    read: list[dict[str, pl.DataFrame]] = []
-    for name in wanted:
+    ids: list[str] = []
+    frames_of_files: list[dict[str, pl.DataFrame]] = []
+    for name in revisions:
         if Path(name).suffix.lower() != ".pdf":
-            names.append(name)
+            ids.append(name)
             continue
         frames = _read(Path(name), settings=settings)
         row = frames["documents"].row(0, named=True)
         if row["irs_name"] != product.strip().lower() and not _names_form(product, row["form"]):
-            found = f"is {row['irs_name']}" if row["irs_name"] else "prints no form number"
-            raise RevisionNotFoundError(f"{name} cannot be compared with {product!r}: it {found}.")
-        names.append(row["document_id"])
-        read.append(frames)
-    if not read:
-        return tables, names
-    joined = {table: pl.concat([frames[table] for frames in read]).unique(maintain_order=True) for table in read[0]}
-    return WithFiles(tables, joined), names
+            printed_product = f"is {row['irs_name']}" if row["irs_name"] else "prints no form number"
+            raise RevisionNotFoundError(f"{name} cannot be compared with {product!r}: it {printed_product}.")
+        ids.append(row["document_id"])
+        frames_of_files.append(frames)
+    if not frames_of_files:
+        return tables, ids
+    joined_frames = {
+        table: pl.concat([frames[table] for frames in frames_of_files]).unique(maintain_order=True)
+        for table in frames_of_files[0]
+    }
+    return WithFiles(tables, joined_frames), ids
 
 
 def _names_form(name: str, form: str) -> bool:

@@ -34,10 +34,10 @@ class DraftFile:
     """The text of a draft and, for a PDF, the page position of each part.
 
     Attributes:
-        name: Name of the draft.
-        text: Its text; offsets of findings count its characters.
-        starts: 0-based offset of each paragraph of a PDF.
-        pieces: Ranges of the paragraph's characters with their rectangles.
+        name: Name of the draft's file.
+        text: Whole text; the offsets of findings count its characters.
+        starts: For a PDF, the 0-based offset of each paragraph in the text.
+        pieces: For each paragraph of a PDF, ranges of its characters with their rectangles.
     """
 
     name: str
@@ -49,14 +49,14 @@ class DraftFile:
         """Return the page rectangles of a character range; empty for a draft that is not a PDF.
 
         Args:
-            start: First character.
-            end: Exclusive end offset.
+            start: Offset of the first character.
+            end: Offset after the last character.
         """
         if not self.starts:
             return []
-        number = max(0, bisect_right(self.starts, start) - 1)
-        low = self.starts[number]
-        return find_rectangles(self.pieces[number], start - low, end - low)
+        paragraph_ix = max(0, bisect_right(self.starts, start) - 1)
+        paragraph_start = self.starts[paragraph_ix]
+        return find_rectangles(self.pieces[paragraph_ix], start - paragraph_start, end - paragraph_start)
 
 
 def find_rectangles(pieces: Any, start: int, end: int) -> list[BoundingBox]:
@@ -64,8 +64,8 @@ def find_rectangles(pieces: Any, start: int, end: int) -> list[BoundingBox]:
 
     Args:
         pieces: Ranges of the paragraph's text with their rectangles, as in `sections`.
-        start: First character.
-        end: Exclusive end offset.
+        start: Offset of the first character in the paragraph.
+        end: Offset after the last character.
     """
     return [BoundingBox.of_row(piece) for piece in pieces if piece["start"] < end and start < piece["end"]]
 
@@ -84,8 +84,8 @@ def read_file(path: Path) -> DraftFile:
     """
     if not path.is_file():
         raise DraftError(f"{path} does not exist or is not a file. Give a text, Markdown or PDF file.")
-    with path.open("rb") as opened:
-        return read_bytes(opened.read(load_verification().limits.draft_bytes + 1), name=path.name)
+    with path.open("rb") as file:
+        return read_bytes(file.read(load_verification().limits.draft_bytes + 1), name=path.name)
 
 
 def read_bytes(data: bytes, *, name: str) -> DraftFile:
@@ -101,9 +101,9 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
     Raises:
         DraftError: The file is too large, not a text file, or an unreadable PDF.
     """
-    most = load_verification().limits.draft_bytes
-    if len(data) > most:
-        raise DraftError(f"{name} is larger than {most / 1e6:g} MB. Split it, and check each part.")
+    byte_limit = load_verification().limits.draft_bytes
+    if len(data) > byte_limit:
+        raise DraftError(f"{name} is larger than {byte_limit / 1e6:g} MB. Split it, and check each part.")
     if data.startswith(_PDF):
         return _read_pdf(data, name=name)
     encoding = "utf-16" if data.startswith(_WIDE) else "utf-8-sig"
@@ -126,10 +126,10 @@ def read_text(text: str, *, name: str) -> DraftFile:
         The draft, without rectangles.
 
     Raises:
-        DraftError: It is empty, or contains too many control characters for a text.
+        DraftError: The text is empty, or has so many control characters that the file is probably binary.
     """
-    controls = sum(letter < " " and letter not in "\t\n\r\f" for letter in text)
-    if controls > _MOST_CONTROLS * len(text):
+    control_count = sum(letter < " " and letter not in "\t\n\r\f" for letter in text)
+    if control_count > _MOST_CONTROLS * len(text):
         raise DraftError(f"{name} is a binary file. Save it as UTF-8 text, Markdown or PDF.")
     if not text.strip():
         raise DraftError(f"{name} contains no text.")
@@ -168,9 +168,9 @@ def _read_pdf(data: bytes, *, name: str) -> DraftFile:
     rows = sections.sort("paragraph_ix").select("text", "pieces").rows()
     if not any(text.strip() for text, _ in rows):
         raise DraftError(f"{name} contains no text. If it is a scan, run OCR on it first.")
-    starts, place = [], 0
+    starts, offset = [], 0
     for text, _ in rows:
-        starts.append(place)
-        place += len(text) + len(_BETWEEN)
-    pieces = tuple(tuple(own) for _, own in rows)
+        starts.append(offset)
+        offset += len(text) + len(_BETWEEN)
+    pieces = tuple(tuple(paragraph_pieces) for _, paragraph_pieces in rows)
     return DraftFile(name, _BETWEEN.join(text for text, _ in rows), tuple(starts), pieces)

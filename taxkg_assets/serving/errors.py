@@ -60,14 +60,11 @@ SCHEMA_ERROR = "dataframely.exc.SchemaError"
 
 
 def is_one_of(error: BaseException, names: Collection[str]) -> bool:
-    """Return whether an error's class or a base class has one of the given names, without importing them.
+    """Return whether an error is an instance of a class given by name, so that the class need not be imported.
 
     Args:
         error: The error.
-        names: Class names.
-
-    Returns:
-        True for such a class or a subclass of it.
+        names: Full names of classes: `package.module.Class`.
     """
     return any(f"{base.__module__}.{base.__qualname__}" in names for base in type(error).__mro__)
 
@@ -87,9 +84,9 @@ def explained(error: Exception) -> str | None:
         return escape(
             f"The home was built by another version of taxkg ({str(error).splitlines()[0]}). Run `taxkg build` on it."
         )
-    if said := find_storage_fault(error):
+    if fault := find_storage_fault(error):
         remedy = "Free space or correct the permissions, and run the same command again: committed data is kept."
-        return escape(f"The disk cannot be written or read: {said}. {remedy}")
+        return escape(f"The disk cannot be written or read: {fault}. {remedy}")
     if isinstance(error, OSError):
         return escape(
             f"{error.strerror or error}: {error.filename or ''}. Check the path, its permissions and the free space."
@@ -103,7 +100,7 @@ def find_storage_fault(error: BaseException | None) -> str:
     The error numbers decide: `errno`, the number in an error from Rust, or SQLite's result code.
 
     Args:
-        error: Error that was caught, or None.
+        error: Error that was caught; its causes are searched, too.
 
     Returns:
         The operating system's message, with the file if it is known; empty for other errors.
@@ -113,8 +110,8 @@ def find_storage_fault(error: BaseException | None) -> str:
         seen.add(id(error))
         number = _read_errno(error)
         if number in _DISK_ERRNOS:
-            place = f": {error.filename or 'the home'}" if isinstance(error, OSError) and error.errno else ""
-            return f"{os.strerror(number)}{place}"
+            file_name = f": {error.filename or 'the home'}" if isinstance(error, OSError) and error.errno else ""
+            return f"{os.strerror(number)}{file_name}"
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE_CODES:
             return str(error)
         error = error.__cause__ or error.__context__ or getattr(error, "orig", None)

@@ -35,14 +35,14 @@ def estimate_build(home: Home) -> list[TableEstimate]:
     """Estimate the model calls of the next build from the current tables.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
-        One estimate per table and task that would call a model. A table that cannot be built yet has one entry with the
-        reason and how to get figures without cost.
+        One estimate per table and task that would call a model; empty if rules are used instead. A table whose inputs
+        are not built yet has one entry with a note.
 
     Raises:
-        ProposerSettingError: A setting of the model is wrong, as for a build.
+        ProposerSettingError: A setting of the model is invalid; a build would fail, too.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and how they are made
 
@@ -54,7 +54,7 @@ def estimate_build(home: Home) -> list[TableEstimate]:
         builder = PIPELINE[name].builder
         if builder is None or "proposer" not in builder.resources:
             continue
-        if missing := [n for n in builder.reads if not home.store.exists(n)]:
+        if missing := [table for table in builder.reads if not home.store.exists(table)]:
             note = (
                 f"not built yet: {', '.join(missing)} (`TAXKG_LLM_PROVIDER=rules taxkg build` builds them "
                 "without a model)"

@@ -58,7 +58,7 @@ def report_usage(home: str) -> tuple[dict[str, int | float], str, str]:
 
 
 def evaluate_answers(home: str) -> tuple[pl.DataFrame, str]:
-    """Answer the home's evaluation questions from the release and score the answers.
+    """Answer the home's evaluation questions from the release, score the answers, and write a report.
 
     Args:
         home: Folder or bucket address of the home.
@@ -69,8 +69,8 @@ def evaluate_answers(home: str) -> tuple[pl.DataFrame, str]:
     released = open_release(home)
     queries = EvalQueries.cast(released.store.read("eval_queries"))
     # The questions may be newer than the release: it answers for the documents that it contains.
-    known = set(released.table("documents")["document_id"])
-    is_known = [known.issuperset(passage["document"] for passage in gold) for gold in queries["gold"]]
+    served_documents = set(released.table("documents")["document_id"])
+    is_known = [served_documents.issuperset(passage["document"] for passage in gold) for gold in queries["gold"]]
     answerable = EvalQueries.cast(queries.filter(pl.Series(is_known, dtype=pl.Boolean)))
     return _report_answers(released, answerable, name="answers")
 
@@ -83,8 +83,8 @@ def _report_answers(released: Released, queries: dy.DataFrame[EvalQueries], *, n
     settings = Settings(llm_answers=False, llm_grading=False)
     replies: dict[str, dict[str, Reply]] = {}
     for row in queries.filter(pl.col("is_resolved")).iter_rows(named=True):
-        found = ask(released.searcher, row["query"], settings=settings)
-        reply = Reply(text=found.answer, confidence=found.confidence, is_abstained=found.abstained)
+        answer = ask(released.searcher, row["query"], settings=settings)
+        reply = Reply(text=answer.answer, confidence=answer.confidence, is_abstained=answer.abstained)
         replies.setdefault(row["query_set"], {})[row["query_id"]] = reply
     figures = score_replies(queries, replies, released.table("documents"))
     pages = render_answers(queries, replies, figures, title="Answer report")
@@ -102,7 +102,7 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
         gold: File of questions with gold passages, JSON Lines.
 
     Returns:
-        Figures of retrieval and of answers, and the address of their page, which is separate from the home's report.
+        Figures of retrieval and of answers, and the address of the page that shows those of retrieval.
 
     Raises:
         BatchError: The file is not JSON Lines.

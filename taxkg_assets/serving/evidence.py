@@ -34,7 +34,7 @@ def read_node(released: Released, node_id: str) -> NodeDetail:
         node_id: Id of the node.
 
     Returns:
-        The node with its edges, those of the hierarchy left out.
+        The node with its edges, except those that only repeat the order of the document (`parent_of`, `follows`).
 
     Raises:
         EvidenceNotFoundError: The release does not contain the node.
@@ -43,13 +43,13 @@ def read_node(released: Released, node_id: str) -> NodeDetail:
     ends = (("source_id", "target_id", "out"), ("target_id", "source_id", "in"))
     columns = ("relation", "polarity", "confidence", "evidence", "page")
     edges = released.table("edges").filter(~pl.col("relation").is_in(HIERARCHY))
-    found = pl.concat(
-        edges.filter(pl.col(own) == node_id).select(
-            pl.lit(direction).alias("direction"), pl.col(other).alias("other_id"), *columns
+    rows_of_node = pl.concat(
+        edges.filter(pl.col(own_column) == node_id).select(
+            pl.lit(direction).alias("direction"), pl.col(other_column).alias("other_id"), *columns
         )
-        for own, other, direction in ends
+        for own_column, other_column, direction in ends
     )
-    rows = found.sort("direction", "relation", "other_id", descending=[True, False, False])
+    rows = rows_of_node.sort("direction", "relation", "other_id", descending=[True, False, False])
     return node.model_copy(update={"edges": [NodeEdge(**row) for row in rows.iter_rows(named=True)]})
 
 
@@ -60,7 +60,7 @@ def draw_evidence(released: Released, node_id: str, *, page: int | None = None, 
         released: The release to read.
         node_id: Node whose evidence is drawn.
         page: 1-based page; by default the node's first page.
-        zoom: Pixels per point; fewer on a page with more than `MOST_PIXELS`.
+        zoom: Pixels per point; reduced if the picture would have more than `MOST_PIXELS`.
 
     Returns:
         PNG image.
@@ -70,16 +70,16 @@ def draw_evidence(released: Released, node_id: str, *, page: int | None = None, 
         PageNotFoundError: The file is gone or has changed, or the page cannot be drawn.
     """
     node = _find_node(released, node_id)
-    number = page or node.page
-    boxes = [box for box in node.bboxes or () if box.page == number]
-    if number is None or not boxes:
-        places = ", ".join(str(p) for p in sorted({box.page for box in node.bboxes or ()}))
-        known = f"it is on page {places}" if places else "it is not part of a document in the home"
-        where = "a page" if number is None else f"page {number}"
-        raise EvidenceNotFoundError(f"{node_id} is not on {where}: {known}.")
+    page_number = page or node.page
+    boxes = [box for box in node.bboxes or () if box.page == page_number]
+    if page_number is None or not boxes:
+        page_list = ", ".join(str(p) for p in sorted({box.page for box in node.bboxes or ()}))
+        actual_pages = f"it is on page {page_list}" if page_list else "it is not part of a document in the home"
+        requested = "a page" if page_number is None else f"page {page_number}"
+        raise EvidenceNotFoundError(f"{node_id} is not on {requested}: {actual_pages}.")
     documents = released.table("documents").filter(pl.col("document_id") == node.document_id)
     (document,) = iter_records(documents, DocumentRecord)
-    with opened_page(document, number) as sheet:
+    with opened_page(document, page_number) as sheet:
         for box in boxes:
             _mark(sheet, box)
         picture: bytes = draw_sheet(sheet, zoom=zoom).tobytes("png")
@@ -102,5 +102,7 @@ def _mark(sheet: Any, box: PlacedCorners) -> None:
     """Lay a see-through mark over a rectangle; nothing of the page's words is hidden by it."""
     edges = (box.x0_pt - MARGIN_PT, box.y0_pt - MARGIN_PT, box.x1_pt + MARGIN_PT, box.y1_pt + MARGIN_PT)
     # Rectangles are in the page as it is seen, drawings in the page as it is stored.
-    shown = MUPDF.Rect(*edges) * sheet.derotation_matrix
-    sheet.draw_rect(shown, color=EDGE, fill=MARK, width=EDGE_PT, fill_opacity=0.30, stroke_opacity=0.8, overlay=True)
+    rectangle = MUPDF.Rect(*edges) * sheet.derotation_matrix
+    sheet.draw_rect(
+        rectangle, color=EDGE, fill=MARK, width=EDGE_PT, fill_opacity=0.30, stroke_opacity=0.8, overlay=True
+    )

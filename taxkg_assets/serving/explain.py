@@ -42,17 +42,13 @@ class Explained:
     around: Neighborhood
 
     def row(self) -> dict[str, Any]:
-        """Return the explanation as one JSON object.
-
-        Returns:
-            Columns by name.
-        """
-        shown = {"nodes": self.around.nodes["node_id"].to_list(), "edges": self.around.edges.height}
-        return {**self.node, "edges": self.edges, "around": shown}
+        """Return the explanation as one JSON object: the columns of the node, its edges, and its neighborhood."""
+        neighborhood = {"nodes": self.around.nodes["node_id"].to_list(), "edges": self.around.edges.height}
+        return {**self.node, "edges": self.edges, "around": neighborhood}
 
 
 def explain(released: Released, words: Sequence[str]) -> Explained:
-    """Explain a node of the graph: its position, its text, and its edges with their evidence.
+    """Find a node of the graph, its edges with both ends named, and its neighborhood.
 
     Args:
         released: The release to read.
@@ -67,13 +63,13 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
     nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
     node_id = _find_node(" ".join(words), nodes, released=released)
     node = next(iter_records(nodes.filter(pl.col("node_id") == node_id), NodeRecord))
-    named = {row["node_id"]: name_node(row) for row in iter_records(nodes, NodeRecord)}
+    names_by_id = {row["node_id"]: name_node(row) for row in iter_records(nodes, NodeRecord)}
     sentences = nodes.filter(pl.col("level") == "sentence", pl.col("parent_id") == node_id)["node_id"]
-    is_below = pl.col("source_id").is_in(sentences.implode()) & (pl.col("created_by") != "structural")
-    relations = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_below)
+    is_of_sentence = pl.col("source_id").is_in(sentences.implode()) & (pl.col("created_by") != "structural")
+    relations = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_of_sentence)
     ordered = relations.sort("relation", "source_id", "target_id", "start")
     rows: list[NamedEdgeRecord] = [
-        {**row, "source": named[row["source_id"]], "target": named[row["target_id"]]}
+        {**row, "source": names_by_id[row["source_id"]], "target": names_by_id[row["target_id"]]}
         for row in iter_records(ordered, EdgeRecord)
     ]
     return Explained(node, rows, find_neighborhood(nodes, edges, node_id=node_id))
@@ -103,13 +99,13 @@ def show(found: Explained, *, out: Console) -> None:
 
     Args:
         found: Result of `explain`.
-        out: Console.
+        out: Console to print to.
     """
     node = found.node
-    what = " ".join(part for part in (node["perspective"], node["level"]) if part)
-    out.print(f"[bold]{escape(node['node_id'])}[/]  {what}", highlight=False)
-    place = f"{node['document_id']} p. {node['page']}" if node["document_id"] else "outside the corpus"
-    for line in (place, node["heading_path"], node["canonical_id"], node["text"]):
+    kind = " ".join(part for part in (node["perspective"], node["level"]) if part)
+    out.print(f"[bold]{escape(node['node_id'])}[/]  {kind}", highlight=False)
+    location = f"{node['document_id']} p. {node['page']}" if node["document_id"] else "outside the corpus"
+    for line in (location, node["heading_path"], node["canonical_id"], node["text"]):
         if line:
             out.print(f"  {escape(line)}", highlight=False)
     for row in found.edges:
@@ -134,12 +130,12 @@ def export_graph(released: Released, folder: Path) -> dict[str, int]:
     """
     nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
     folder.mkdir(parents=True, exist_ok=True)
-    written = {}
+    row_counts = {}
     for name, frame in (("nodes", nodes), ("edges", edges), ("registry", released.table("registry"))):
         path = folder / f"{name}.parquet"
         frame.write_parquet(path)
-        written[str(path)] = frame.height
+        row_counts[str(path)] = frame.height
     path = folder / "graph.graphml"
     atomic_write(path, render_graphml(nodes, edges).encode())
-    written[str(path)] = nodes.height + edges.height
-    return written
+    row_counts[str(path)] = nodes.height + edges.height
+    return row_counts

@@ -82,6 +82,6 @@ def describe_fields(document: dict[str, Any]) -> None:
         document: OpenAPI document; it is changed.
     """
     for schema in document["components"]["schemas"].values():
-        for name, own in schema.get("properties", {}).items():
-            if "description" not in own and name in MEANINGS:
-                own["description"] = MEANINGS[name]
+        for name, field in schema.get("properties", {}).items():
+            if "description" not in field and name in MEANINGS:
+                field["description"] = MEANINGS[name]

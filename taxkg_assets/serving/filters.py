@@ -34,16 +34,18 @@ def check_filters(
         return  # reading the documents would load their schema, which a cold question has no time for
     documents = released.table("documents")
     if document and document not in documents["document_id"]:
-        known = list_names(documents["document_id"], wanted=document)
-        raise FilterError(f"The release has no document {document!r}. Documents: {known}.")
-    known_years = {int(y) for y in documents["tax_year"].drop_nulls()} | {
-        int(r[:4]) for r in documents["revision"] if r[:4].isdigit()
+        similar_names = list_names(documents["document_id"], unknown_name=document)
+        raise FilterError(f"The release has no document {document!r}. Documents: {similar_names}.")
+    known_years = {int(tax_year) for tax_year in documents["tax_year"].drop_nulls()} | {
+        int(revision[:4]) for revision in documents["revision"] if revision[:4].isdigit()
     }
     if year is not None and year not in known_years:
         raise FilterError(f"The release has no document for {year}. Years: {', '.join(map(str, sorted(known_years)))}.")
     if form and not released.searcher.knows_form(form):
-        known = list_names(documents["form"].unique().sort(), wanted=form)
-        raise FilterError(f"The release has no document about {form!r}. Forms: {known}.")
+        similar_names = list_names(documents["form"].unique().sort(), unknown_name=form)
+        raise FilterError(f"The release has no document about {form!r}. Forms: {similar_names}.")
     if tag and not released.searcher.passages.find_tagged(tag).any():
-        known = ", ".join(released.searcher.passages.list_tags()[:12]) or "none; no document was chunked semantically"
-        raise FilterError(f"No passage has the tag or entity {tag!r}. Frequent tags: {known}.")
+        similar_names = (
+            ", ".join(released.searcher.passages.list_tags()[:12]) or "none; no document was chunked semantically"
+        )
+        raise FilterError(f"No passage has the tag or entity {tag!r}. Frequent tags: {similar_names}.")

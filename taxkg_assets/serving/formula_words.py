@@ -8,18 +8,18 @@ from taxkg_assets.serving.replies import (
 
 
 def write_formula(formula: FormulaRow | None) -> str:
-    """Format a formula for readers: "line_1 + line_2, at least zero".
+    """Write a formula in words for agents: `line_1 + line_2, at least zero`.
 
     Args:
         formula: Formula of a line; None for a line without one.
 
     Returns:
-        The formula; the printed words where it could not be parsed, empty for None.
+        The formula in words; `as stated:` and the printed words if it could not be parsed, empty for None.
     """
     if formula is None:
         return ""
     operands = formula.operands or ["a number that the label names"]
-    written = {
+    phrase = {
         "sum": " + ".join(operands),
         "difference": " - ".join(operands),
         "product": " x ".join([*operands, *([f"{formula.factor:g}"] if formula.factor is not None else [])]),
@@ -27,8 +27,8 @@ def write_formula(formula: FormulaRow | None) -> str:
         "larger": f"the larger of {' and '.join(operands)}",
         "copy": " ".join(operands),
     }.get(formula.operation)
-    if written is None:
+    if phrase is None:
         return f"as stated: {formula.evidence}"
     column = f", in column {formula.column}" if formula.column else ""
     bound = f", {formula.bound.replace('_', ' ')}" if formula.bound else ""
-    return f"{written}{column}{bound}" + (f", if {formula.condition}" if formula.condition else "")
+    return f"{phrase}{column}{bound}" + (f", if {formula.condition}" if formula.condition else "")

@@ -171,7 +171,7 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
 
     Args:
         service: The opened home.
-        hosts: Host names, in addition to loopback, that requests may name.
+        hosts: Host names, in addition to loopback, that requests may have in their `Host` header.
 
     Returns:
         Application with the API, the explorer and the tools for agents.
@@ -179,9 +179,9 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
 
     tools = create_tools(service)
     # The guard has checked host and origin already; calls are independent of each other.
-    guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    transport_security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     tools_app = tools.streamable_http_app(
-        streamable_http_path="/", json_response=True, stateless_http=True, transport_security=guarded
+        streamable_http_path="/", json_response=True, stateless_http=True, transport_security=transport_security
     )
 
     @asynccontextmanager
@@ -202,14 +202,14 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
         responses=describe_problems(),
         default_response_class=RoundedResponse,
     )
-    measured = ServerMetrics(service)
-    app.add_middleware(MetricsMiddleware, metrics=measured)
+    server_metrics = ServerMetrics(service)
+    app.add_middleware(MetricsMiddleware, metrics=server_metrics)
     app.add_middleware(RequestLimits, settings=service.settings, hosts=hosts)
     app.add_middleware(GZipMiddleware, minimum_size=1024)
     app.add_middleware(SecurityHeaders)
     _add_errors(app)
     _add_questions(app, service)
-    _add_operations(app, service, measured)
+    _add_operations(app, service, server_metrics)
     app.include_router(create_lookup_router(service))
     app.include_router(create_browse_router(service))
     app.include_router(create_verify_router(service))
@@ -239,18 +239,18 @@ def _round(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, dict):
-        return {name: _round(own) for name, own in value.items()}
+        return {name: _round(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_round(own) for own in value]
+        return [_round(item) for item in value]
     return value
 
 
 def _describe_keys(app: FastAPI) -> None:
     """Add to the OpenAPI document how a key is sent, where the server has one."""
-    described = app.openapi
+    build_document = app.openapi
 
     def openapi() -> dict[str, Any]:
-        document = described()
+        document = build_document()
         document["components"]["securitySchemes"] = {
             "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
             "Bearer": {"type": "http", "scheme": "bearer"},
@@ -345,7 +345,7 @@ def _note(
     service: Service,
     response: Response,
     question: str,
-    found: Answer | list[Result],
+    reply: Answer | list[Result],
     *,
     filters: dict[str, Any],
     started: float,
@@ -355,25 +355,25 @@ def _note(
         return
     response.headers["X-Query-Id"] = service.journal.note_question(
         question,
-        found,
+        reply,
         filters=filters,
         release_ix=service.current.row["release_ix"],
         seconds=time.perf_counter() - started,
     )
 
 
-def _add_operations(app: FastAPI, service: Service, measured: ServerMetrics) -> None:
+def _add_operations(app: FastAPI, service: Service, server_metrics: ServerMetrics) -> None:
     # A thread of their own: they answer at once while questions wait for the others.
-    watching = anyio.CapacityLimiter(1)
+    own_thread = anyio.CapacityLimiter(1)
 
     @app.get("/healthz", summary="What is served, and whether a newer release cannot be read")
     async def healthz() -> Served:
-        return await anyio.to_thread.run_sync(service.describe, limiter=watching)
+        return await anyio.to_thread.run_sync(service.describe, limiter=own_thread)
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Figures in Prometheus' text format")
     async def metrics() -> Response:
         return Response(
-            await anyio.to_thread.run_sync(measured.render, limiter=watching), media_type=CONTENT_TYPE_LATEST
+            await anyio.to_thread.run_sync(server_metrics.render, limiter=own_thread), media_type=CONTENT_TYPE_LATEST
         )
 
 

@@ -16,11 +16,15 @@ from taxkg_assets.serving.sqlite_records import reduce_fsyncs
 
 
 def install_instance(store: Store) -> str:
-    """Copy the project's dagster.yaml into the home, and return the folder for DAGSTER_HOME."""
+    """Copy the project's dagster.yaml into the home, and return the folder for DAGSTER_HOME.
+
+    Args:
+        store: Files of the home.
+    """
     folder = store.folder("dagster")
-    ours, theirs = PROJECT / "dagster.yaml", folder / "dagster.yaml"
-    if ours.exists() and (not theirs.exists() or theirs.read_bytes() != ours.read_bytes()):
-        shutil.copyfile(ours, theirs)
+    project_file, home_file = PROJECT / "dagster.yaml", folder / "dagster.yaml"
+    if project_file.exists() and (not home_file.exists() or home_file.read_bytes() != project_file.read_bytes()):
+        shutil.copyfile(project_file, home_file)
     return str(folder)
 
 

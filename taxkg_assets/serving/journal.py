@@ -55,7 +55,7 @@ class Journal:
     def note_question(
         self,
         question: str,
-        found: Answer | list[Result],
+        reply: Answer | list[Result],
         *,
         filters: Mapping[str, str | int | None],
         release_ix: int,
@@ -65,7 +65,7 @@ class Journal:
 
         Args:
             question: The question.
-            found: Answer, or results of a search.
+            reply: Answer of `ask`, or results of `search`.
             filters: Filters of the request; None values are left out.
             release_ix: Release that was searched.
             seconds: Time to answer.
@@ -74,8 +74,8 @@ class Journal:
             Id of the entry, which feedback refers to.
         """
         entry_id = uuid.uuid4().hex
-        answer = found if isinstance(found, Answer) else None
-        results = found.results if isinstance(found, Answer) else found
+        answer = reply if isinstance(reply, Answer) else None
+        results = reply.results if isinstance(reply, Answer) else reply
         row: QueryLogRecord = {
             "entry_id": entry_id,
             "kind": "search" if answer is None else "ask",

@@ -12,25 +12,28 @@ SIMILARITY = 0.8
 """Least ratio of `difflib` from which on a name is similar: one or two typing errors in a document id."""
 
 
-def list_names(known: Iterable[str | None], *, wanted: str = "", most: int = MOST_NAMES) -> str:
-    """Format existing names for an error message, those similar to the unknown name first.
+def list_names(existing_names: Iterable[str | None], *, unknown_name: str = "", max_names: int = MOST_NAMES) -> str:
+    """Format existing names for the message that a name does not exist.
+
+    If some names are similar to the unknown one, only these are listed.
 
     Args:
-        known: Names that exist; empty and repeated ones are left out.
-        wanted: The name that does not exist; names that contain it, or are spelled like it, are listed alone.
-        most: Maximum number of names.
+        existing_names: Names that exist; empty and repeated ones are left out.
+        unknown_name: The name that does not exist. A name is similar if it contains the unknown one, or else if it
+            differs from it by a typing error.
+        max_names: Maximum number of names to list.
 
     Returns:
-        Names in their given order, separated by commas, with the number of further ones; "none" without a name.
+        Names in the given order: `f1040--2023, f1040--2024, and 12 more`; `none` if there is no name.
     """
-    names = list(dict.fromkeys(name for name in known if name))
-    query = wanted.strip().lower()
+    names = list(dict.fromkeys(name for name in existing_names if name))
+    query = unknown_name.strip().lower()
     similar = [name for name in names if query and query in name.lower()]
     if query and not similar:
-        spelled = get_close_matches(query, [name.lower() for name in names], n=most, cutoff=SIMILARITY)
-        similar = [name for name in names if name.lower() in spelled]
-    shown = similar or names
-    if not shown:
+        close_matches = get_close_matches(query, [name.lower() for name in names], n=max_names, cutoff=SIMILARITY)
+        similar = [name for name in names if name.lower() in close_matches]
+    listed_names = similar or names
+    if not listed_names:
         return "none"
-    more = len(names) - len(shown[:most])
-    return ", ".join(shown[:most]) + (f", and {more} more" if more else "")
+    further_count = len(names) - len(listed_names[:max_names])
+    return ", ".join(listed_names[:max_names]) + (f", and {further_count} more" if further_count else "")

@@ -47,7 +47,7 @@ def list_documents(released: Released) -> list[DocumentEntry]:
         [pl.col("form") == "", "form", "irs_name", "revision", "document_id"],
         descending=[False, False, False, True, False],
     )
-    return [_entry(row, released) for row in iter_records(rows, DocumentRecord)]
+    return [_to_entry(row, released) for row in iter_records(rows, DocumentRecord)]
 
 
 def describe_document(released: Released, document: str) -> DocumentDetail:
@@ -60,7 +60,7 @@ def describe_document(released: Released, document: str) -> DocumentDetail:
     Raises:
         PageNotFoundError: The release does not contain the document.
     """
-    row = _document(released, document)
+    row = _find_document(released, document)
     nodes = released.read_documents("nodes", [document])
     headings = nodes.filter(pl.col("level") == "anchor", pl.col("page").is_not_null()).sort("ordinal")
     parents = dict(headings.select("node_id", "parent_id").iter_rows())
@@ -76,13 +76,13 @@ def describe_document(released: Released, document: str) -> DocumentDetail:
         if "#face-" not in heading["node_id"]
     ]
     documents = released.table("documents")
-    same = documents.filter(pl.col("irs_name") == row["irs_name"], pl.col("irs_name") != "")
-    names = same.sort("revision", "document_id", descending=True)["document_id"].to_list()
+    documents_of_product = documents.filter(pl.col("irs_name") == row["irs_name"], pl.col("irs_name") != "")
+    document_ids = documents_of_product.sort("revision", "document_id", descending=True)["document_id"].to_list()
     return DocumentDetail(
-        **_entry(row, released).model_dump(),
+        **_to_entry(row, released).model_dump(),
         outline=outline,
         quality=released.flags.get(document, []),
-        revisions=names,
+        revisions=document_ids,
     )
 
 
@@ -96,14 +96,14 @@ def list_index_terms(released: Released, document: str) -> list[IndexTerm]:
     Raises:
         PageNotFoundError: The release does not contain the document.
     """
-    _document(released, document)
+    _find_document(released, document)
     if not released.holds("links"):
         return []
     links = released.read_documents("links", [document]).filter(pl.col("kind") == "index", pl.col("term") != "")
     terms: dict[tuple[str, str], list[IndexPlace]] = {}
     for row in links.sort("page", "link_ix").iter_rows(named=True):
-        place = IndexPlace(label=row["text"].strip(" ,"), page=row["target_page"])
-        terms.setdefault((row["term"], row["subterm"] or ""), []).append(place)
+        index_place = IndexPlace(label=row["text"].strip(" ,"), page=row["target_page"])
+        terms.setdefault((row["term"], row["subterm"] or ""), []).append(index_place)
     return [IndexTerm(term=term, subterm=subterm, places=places) for (term, subterm), places in terms.items()]
 
 
@@ -118,7 +118,7 @@ def read_page(released: Released, document: str, page: int) -> PageDetail:
     Raises:
         PageNotFoundError: There is no such document or page.
     """
-    row = _document(released, document, page=page)
+    row = _find_document(released, document, page=page)
     nodes = released.read_documents("nodes", [document]).sort("ordinal")
     tables = released.read_documents("tables", [document]).filter(pl.col("page") == page)
     width, height = _page_size(row["source_uri"], row["sha256"], document, page)
@@ -129,15 +129,15 @@ def read_page(released: Released, document: str, page: int) -> PageDetail:
         height=height,
         paragraphs=[
             Paragraph(
-                node_id=own["node_id"],
-                heading_path=own["heading_path"],
-                text=own["text"],
-                bboxes=[BoundingBox.of_row(box) for box in own["bboxes"]],
+                node_id=node["node_id"],
+                heading_path=node["heading_path"],
+                text=node["text"],
+                bboxes=[BoundingBox.of_row(box) for box in node["bboxes"]],
             )
-            for own in nodes.filter(pl.col("level") == "paragraph").iter_rows(named=True)
-            if any(box["page"] == page for box in own["bboxes"] or ())
+            for node in nodes.filter(pl.col("level") == "paragraph").iter_rows(named=True)
+            if any(box["page"] == page for box in node["bboxes"] or ())
         ],
-        tables=[_page_table(own) for own in tables.iter_rows(named=True)],
+        tables=[_page_table(table) for table in tables.iter_rows(named=True)],
         fields=[field for field in list_fields(released, document) if field.page == page],
     )
 
@@ -166,7 +166,7 @@ def draw_plain_page(released: Released, document: str, page: int, *, zoom: float
     Raises:
         PageNotFoundError: There is no such page, or its file is gone or has changed.
     """
-    with opened_page(_document(released, document, page=page), page) as sheet:
+    with opened_page(_find_document(released, document, page=page), page) as sheet:
         png = draw_sheet(sheet, zoom=zoom).tobytes("png")
         return PagePicture(png, float(sheet.rect.width), float(sheet.rect.height))
 
@@ -175,7 +175,7 @@ def list_forms(released: Released) -> list[FormEntry]:
     """List the forms with fields, each with its revisions.
 
     Args:
-        released: Opened release.
+        released: The release to read.
 
     Returns:
         One entry per form, by name, its revisions newest first.
@@ -184,8 +184,10 @@ def list_forms(released: Released) -> list[FormEntry]:
         return []
     fields = released.table("fields").sort("document_id", "page", "field_ix")
     counts = dict(fields.group_by("document_id").len().iter_rows())
-    numbered = fields.filter(pl.col("key") != "").unique(["document_id", "key"], maintain_order=True, keep="first")
-    keys = dict(numbered.group_by("document_id").agg(pl.col("key").head(KEYS_SHOWN)).iter_rows())
+    numbered_fields = fields.filter(pl.col("key") != "").unique(
+        ["document_id", "key"], maintain_order=True, keep="first"
+    )
+    keys = dict(numbered_fields.group_by("document_id").agg(pl.col("key").head(KEYS_SHOWN)).iter_rows())
     forms: dict[str, list[FormRevision]] = {}
     documents = released.table("documents").sort("revision", "document_id", descending=True)
     for row in documents.iter_rows(named=True):
@@ -205,11 +207,11 @@ def list_forms(released: Released) -> list[FormEntry]:
 
 
 def list_fields(released: Released, document: str) -> list[FormField]:
-    """List the fields of one form.
+    """List the fields of one revision of a form.
 
     Args:
-        released: Opened release.
-        document: Document of the form.
+        released: The release to read.
+        document: Id of the form's document.
 
     Returns:
         Fields in the order in which they are filled in; none for a release of an older version.
@@ -217,25 +219,25 @@ def list_fields(released: Released, document: str) -> list[FormField]:
     Raises:
         PageNotFoundError: The release does not contain the document.
     """
-    _document(released, document)
+    _find_document(released, document)
     if not released.holds("fields"):
         return []
     rows = released.read_documents("fields", [document]).sort("page", "field_ix")
-    return [_field(row) for row in rows.iter_rows(named=True)]
+    return [_to_field(row) for row in rows.iter_rows(named=True)]
 
 
-def _document(released: Released, document: str, *, page: int | None = None) -> DocumentRecord:
+def _find_document(released: Released, document: str, *, page: int | None = None) -> DocumentRecord:
     documents = released.table("documents")
     rows = list(iter_records(documents.filter(pl.col("document_id") == document), DocumentRecord))
     if not rows:
-        known = list_names(documents["document_id"], wanted=document)
-        raise PageNotFoundError(f"The release has no document {document!r}. Documents: {known}.")
+        similar_ids = list_names(documents["document_id"], unknown_name=document)
+        raise PageNotFoundError(f"The release has no document {document!r}. Documents: {similar_ids}.")
     if page is not None and not 1 <= page <= rows[0]["page_count"]:
         raise PageNotFoundError(f"{document} has no page {page}. Its pages are 1 to {rows[0]['page_count']}.")
     return rows[0]
 
 
-def _entry(row: DocumentRecord, released: Released) -> DocumentEntry:
+def _to_entry(row: DocumentRecord, released: Released) -> DocumentEntry:
     return DocumentEntry(
         document=row["document_id"],
         title=row["title"],
@@ -254,9 +256,9 @@ def _entry(row: DocumentRecord, released: Released) -> DocumentEntry:
 
 def _depth(node_id: str, parents: dict[str, str | None]) -> int:
     """Number of headings from the top of the outline down to this one; 1 at the top."""
-    depth, above = 1, parents.get(node_id)
-    while above in parents:
-        depth, above = depth + 1, parents[above]
+    depth, parent = 1, parents.get(node_id)
+    while parent in parents:
+        depth, parent = depth + 1, parents[parent]
     return depth
 
 
@@ -288,11 +290,11 @@ def _page_table(row: dict[str, Any]) -> PageTable:
     )
 
 
-def _field(row: dict[str, Any]) -> FormField:
-    same = FormField.model_fields.keys() & row.keys() - {"bbox"}
+def _to_field(row: dict[str, Any]) -> FormField:
+    common_columns = FormField.model_fields.keys() & row.keys() - {"bbox"}
     return FormField(
         document=row["document_id"],
         copy_name=row["copy"],
         bbox=BoundingBox.of_row(row["bbox"], page=row["page"]),
-        **{name: row[name] for name in same},
+        **{name: row[name] for name in common_columns},
     )

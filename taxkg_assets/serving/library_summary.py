@@ -54,20 +54,20 @@ def suggest_questions(documents: Iterable[DocumentEntry], forms: Iterable[FormEn
 
     Args:
         documents: Documents of the release.
-        forms: Forms with their first keys.
+        forms: Forms with the keys of their first boxes or lines.
     """
-    found: list[str] = []
+    questions: list[str] = []
     for row in documents:
         _, _, topic = row.title.partition(" — ")
         if row.doc_type.endswith("instructions") and row.form and topic:
-            found.append(f"Who must file {name_of_form(row.form)}?")
+            questions.append(f"Who must file {name_of_form(row.form)}?")
         elif row.doc_type == "publication" and topic:
-            found.append(f"What does {row.form} say about {topic}?")
+            questions.append(f"What does {row.form} say about {topic}?")
     for entry in forms:
         for key in entry.keys:
-            side = "in" if key.startswith("box_") else "on"
-            found.append(f"What goes {side} {key.replace('_', ' ')} of {name_of_form(entry.form)}?")
-    return _spread(list(dict.fromkeys(found)))
+            preposition = "in" if key.startswith("box_") else "on"
+            questions.append(f"What goes {preposition} {key.replace('_', ' ')} of {name_of_form(entry.form)}?")
+    return _spread(list(dict.fromkeys(questions)))
 
 
 def name_of_form(form: str) -> str:

@@ -21,20 +21,20 @@ def find_explanations(node_ids: Sequence[str], released: Released) -> dict[str, 
     """Find the instruction headings that explain lines, those of the line's own revision first.
 
     Args:
-        node_ids: Nodes of the lines, from `node_of`.
+        node_ids: Ids of the lines' nodes, from `node_of`.
         released: The release to read.
 
     Returns:
-        Headings by node of the line; a line that no heading explains is left out.
+        Headings by id of the line's node; a line that no heading explains is left out.
     """
     if not released.holds("edges"):
         return {}
     nodes = pl.Series(node_ids, dtype=pl.String)
-    joined = released.table("edges").filter(
+    edges = released.table("edges").filter(
         pl.col("source_id").is_in(nodes.implode()) & pl.col("relation").is_in(EXPLAINS)
     )
     headings: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    ordered = joined.select("relation", "source_id", "target_id").sort("relation", "source_id", "target_id")
+    ordered = edges.select("relation", "source_id", "target_id").sort("relation", "source_id", "target_id")
     for relation, source, target in ordered.iter_rows():
         headings[source].append((target, relation))
     return read_explanations(headings, released)
@@ -43,29 +43,29 @@ def find_explanations(node_ids: Sequence[str], released: Released) -> dict[str, 
 def read_explanations(
     headings: Mapping[str, Sequence[tuple[str, str]]], released: Released
 ) -> dict[str, list[LineExplanation]]:
-    """Read headings with the passages below them.
+    """Read the headings that explain lines, with the passages below them.
 
     Args:
-        headings: anchor_id and relation of the headings that explain each line, by any name of the line.
+        headings: By line, each heading's anchor_id and relation (`same_field`, …). A line may be named in any way.
         released: The release to read.
 
     Returns:
-        Headings by name of the line; a line that no heading explains is left out.
+        Explanations by the same names of lines; a line without an explanation is left out.
     """
-    targets = {target for of_line in headings.values() for target, _ in of_line}
+    targets = {target for headings_of_line in headings.values() for target, _ in headings_of_line}
     if not targets:
         return {}
     documents = sorted({target.partition("#")[0] for target in targets})
     anchors = {row["anchor_id"]: row for row in released.read_documents("anchors", documents).iter_rows(named=True)}
-    below = _find_passages(targets, anchors, released=released, documents=documents)
+    passages = _find_passages(targets, anchors, released=released, documents=documents)
     explanations: dict[str, list[LineExplanation]] = defaultdict(list)
-    for source, of_line in headings.items():
-        for target, relation in of_line:
-            place = anchors.get(target)
-            if place is not None and place["perspective"] != "face":  # a line of an older form explains nothing
-                columns = {name: place[name] for name in _HEADING}
-                explanations[source].append(
-                    LineExplanation(node_id=target, relation=relation, **columns, passages=below[target])
+    for line, headings_of_line in headings.items():
+        for target, relation in headings_of_line:
+            heading = anchors.get(target)
+            if heading is not None and heading["perspective"] != "face":  # a line of an older form explains nothing
+                columns = {name: heading[name] for name in _HEADING}
+                explanations[line].append(
+                    LineExplanation(node_id=target, relation=relation, **columns, passages=passages[target])
                 )
     return explanations
 
@@ -77,9 +77,9 @@ def _find_passages(
     passages: dict[str, list[ExplainedPassage]] = defaultdict(list)
     sections = released.read_documents("sections", list(documents)).sort("document_id", "element_id")
     for row in sections.select("element_id", "anchor_id", "page", "text").iter_rows(named=True):
-        above = row["anchor_id"]
-        while above in anchors:
-            if above in targets and len(passages[above]) < _MOST_PASSAGES:
-                passages[above].append(ExplainedPassage(**{name: row[name] for name in _PASSAGE}))
-            above = anchors[above]["parent_anchor_id"]
+        heading_id = row["anchor_id"]
+        while heading_id in anchors:
+            if heading_id in targets and len(passages[heading_id]) < _MOST_PASSAGES:
+                passages[heading_id].append(ExplainedPassage(**{name: row[name] for name in _PASSAGE}))
+            heading_id = anchors[heading_id]["parent_anchor_id"]
     return passages

@@ -31,7 +31,7 @@ _KEY = re.compile(
 _REVISION = re.compile(r"^\d{4}(?:-\d{2})?$")
 _YEAR = 4
 _FIELD_COLUMNS = ("name", "key", "part", "column", "row", "copy", "kind", "label", "page", "bbox")
-Place = tuple[str, str, str]
+LineId = tuple[str, str, str]
 """Document, part and key of a line."""
 
 
@@ -55,49 +55,51 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
         words: Form and key: 8960 5a, Schedule D 7, 8949 Part II 2, 1099-DIV box 1a.
 
     Returns:
-        The line in each revision and part; one row without a document for a line of a form that the release does not
-        contain, if its instructions explain it or documents state where its amount comes from or goes.
+        One row per revision and part of the form that has the line. If the release does not contain the form, but its
+        documents explain the line or state where its amount comes from or goes: one row without a document.
 
     Raises:
         LineNotFoundError: The words name no form of the release, or no line of it.
     """
     lines = _lines_of(released)
     query = " ".join(words)
-    form, rest = _read_form(released, query, lines)
+    form, key_words = _read_form(released, query, lines)
     if not form:
-        absent = name_forms(released, query)
-        if outside := find_outside_lines(released, absent):
-            return [read_outside_line(released, choose_outside_line(outside))]
+        queried_forms = name_forms(released, query)
+        outside_lines = find_outside_lines(released, queried_forms)
+        if outside_lines:
+            return [read_outside_line(released, choose_outside_line(outside_lines))]
+        form_names = ", ".join(name for name, _ in queried_forms)
         raise LineNotFoundError(
-            f"The library does not contain {', '.join(name for name, _ in absent)}, and no document in it explains "
-            f"{query!r}. Fetch the form and build, or ask about another line."
+            f"The library does not contain {form_names}, and no document in it explains {query!r}. "
+            "Fetch the form and build, or ask about another line."
         )
-    match = _KEY.match(rest)
+    match = _KEY.match(key_words)
     form_lines = lines.filter(pl.col("form") == form)
     keys = ", ".join(
         form_lines.sort("revision", "line_ix")["key"].str.replace("^[a-z]+_", "").unique(maintain_order=True)
     )
     if match is None or not match["key"]:
         raise LineNotFoundError(f"{form} has no line {query!r}. Lines: {keys}.")
-    named = pl.col("key").str.replace("^[a-z]+_", "").str.to_lowercase() == match["key"].lower()
+    is_queried = pl.col("key").str.replace("^[a-z]+_", "").str.to_lowercase() == match["key"].lower()
     if match["kind"]:
-        named &= pl.col("kind") == match["kind"].lower()
+        is_queried &= pl.col("kind") == match["kind"].lower()
     if match["part"]:
-        named &= pl.col("part").is_in(spell_part(match["part"]))
-    rows = form_lines.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
+        is_queried &= pl.col("part").is_in(spell_part(match["part"]))
+    rows = form_lines.filter(is_queried).sort("revision", "document_id", "line_ix", descending=[True, True, False])
     if rows.is_empty():
         raise LineNotFoundError(f"{form} has no line {match['key']!r}. Lines: {keys}.")
     nodes = [node_of(row) for row in iter_records(rows, LineRecord)]
-    explained = find_explanations(nodes, released)
-    found = zip(_read_lines(rows, released), nodes, strict=True)
-    return [line.model_copy(update={"explanations": explained.get(node, [])}) for line, node in found]
+    explanations = find_explanations(nodes, released)
+    lines_with_nodes = zip(_read_lines(rows, released), nodes, strict=True)
+    return [line.model_copy(update={"explanations": explanations.get(node, [])}) for line, node in lines_with_nodes]
 
 
 def choose_outside_line(lines: Sequence[OutsideLine]) -> OutsideLine:
-    """Return the only line that a query may mean.
+    """Return the line that a query means, or refuse a query that may mean several.
 
     Args:
-        lines: Lines of different forms, from `find_outside_lines`; at least one.
+        lines: Lines that the query may mean, each on another form, from `find_outside_lines`; at least one.
 
     Raises:
         SeveralFormsError: There are several.
@@ -113,8 +115,8 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
 
     Args:
         released: The release to read.
-        words: Name of the form, and its revision or year if `revision` is empty.
-        revision: Revision, year or document; the newest final one if empty.
+        words: Name of the form; the last word may be a revision or year if `revision` is empty.
+        revision: Revision, year or document id; if none is given, the newest final revision is listed.
 
     Returns:
         Lines of the form, without explanations.
@@ -124,19 +126,19 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
     """
     lines = _lines_of(released)
     query = " ".join(words)
-    form, rest = _read_form(released, query, lines)
+    form, other_words = _read_form(released, query, lines)
     if not form:
-        absent = ", ".join(name for name, _ in name_forms(released, query))
+        form_names = ", ".join(name for name, _ in name_forms(released, query))
         raise LineNotFoundError(
-            f"The library does not contain {absent}. Other documents explain some of its lines: look up one "
+            f"The library does not contain {form_names}. Other documents explain some of its lines: look up one "
             "with `taxkg line FORM KEY`."
         )
-    rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
-    if rest and (revision or not _REVISION.match(rest)):
+    other_words = re.sub(r"(?i)^form\b|\bform$", "", other_words.strip()).strip()
+    if other_words and (revision or not _REVISION.match(other_words)):
         raise LineNotFoundError(
-            f"{rest!r} does not belong to the name of the form {form}. To choose a revision, use `--revision`."
+            f"{other_words!r} does not belong to the name of the form {form}. To choose a revision, use `--revision`."
         )
-    revision = revision or rest
+    revision = revision or other_words
     form_lines = lines.filter(pl.col("form") == form).join(
         released.table("documents").select("document_id", "is_draft"), on="document_id"
     )
@@ -148,10 +150,10 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         is_named = (pl.col("revision") == revision) | (pl.col("document_id") == revision)
         editions = editions.filter(is_named | is_year)
     if editions.is_empty():
-        known = ", ".join(form_lines["revision"].unique().sort())
-        raise LineNotFoundError(f"{form} has no revision {revision!r}. Revisions: {known}.")
-    final = editions.filter(~pl.col("is_draft"))
-    document = (final if final.height else editions)["document_id"][-1]
+        revision_list = ", ".join(form_lines["revision"].unique().sort())
+        raise LineNotFoundError(f"{form} has no revision {revision!r}. Revisions: {revision_list}.")
+    final_editions = editions.filter(~pl.col("is_draft"))
+    document = (final_editions if final_editions.height else editions)["document_id"][-1]
     return _read_lines(form_lines.filter(pl.col("document_id") == document).drop("is_draft").sort("line_ix"), released)
 
 
@@ -189,32 +191,35 @@ def _lines_of(released: Released) -> pl.DataFrame:
 def _read_form(released: Released, query: str, lines: pl.DataFrame) -> tuple[str, str]:
     """Find the form of the library that a query names, and the words that remain; both empty for a form outside it."""
     forms = lines["form"].unique().sort().to_list()
-    named = name_forms(released, query)
-    own = [(form, left) for form, left in named if form in forms]
-    if len(own) == 1:
-        return own[0]
-    if own:
-        several = ", ".join(form for form, _ in own)
+    form_candidates = name_forms(released, query)
+    library_forms = [(form, key_words) for form, key_words in form_candidates if form in forms]
+    if len(library_forms) == 1:
+        return library_forms[0]
+    if library_forms:
+        several = ", ".join(form for form, _ in library_forms)
         raise SeveralFormsError(f"{query!r} matches several forms: {several}. Name one of them.")
-    outside = list_outside_forms(released)
-    if any(form in outside or find_outside_lines(released, [(form, left)]) for form, left in named):
+    outside_forms = list_outside_forms(released)
+    if any(
+        form in outside_forms or find_outside_lines(released, [(form, key_words)])
+        for form, key_words in form_candidates
+    ):
         return "", ""
     raise FormNotFoundError(f"No form with lines in this release matches {query!r}. Forms: {list_names(forms)}.")
 
 
-def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[Place, FormulaRow]:
+def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[LineId, FormulaRow]:
     """Read the formulas of the lines' documents; none from a release of an older version."""
     if not released.holds("formulas"):
         return {}
     documents = released.read_documents("formulas", rows["document_id"].unique().to_list())
-    return {_place_of(row): FormulaRow(**row) for row in documents.iter_rows(named=True)}
+    return {_line_id_of(row): FormulaRow(**row) for row in documents.iter_rows(named=True)}
 
 
-def _place_of(row: Mapping[str, Any]) -> Place:
+def _line_id_of(row: Mapping[str, Any]) -> LineId:
     return row["document_id"], row["part"], row["key"]
 
 
-def _find_uses(line: Place, formulas: Mapping[Place, FormulaRow]) -> list[str]:
+def _find_uses(line: LineId, formulas: Mapping[LineId, FormulaRow]) -> list[str]:
     """List the lines of the document that are computed from a line; one of another part with its part."""
     document_id, part, key = line
     return [
@@ -230,33 +235,33 @@ def _operands_of(formula: FormulaRow, part: str) -> list[tuple[str, str]]:
     return list(zip(parts, formula.operands, strict=True))
 
 
-def _find_flows(flows: pl.DataFrame | None, line: Place, end: str) -> list[FlowRow]:
+def _find_flows(flows: pl.DataFrame | None, line: LineId, end: str) -> list[FlowRow]:
     """List the flows of a line to or from other lines; none from a release of an older version."""
     if flows is None:
         return []
     names = ("document_id", "part", "key")
-    same = [pl.col(f"{end}_{name}") == value for name, value in zip(names, line, strict=True)]
-    return [FlowRow(**row) for row in flows.filter(*same).sort("flow_id").iter_rows(named=True)]
+    is_line = [pl.col(f"{end}_{name}") == value for name, value in zip(names, line, strict=True)]
+    return [FlowRow(**row) for row in flows.filter(*is_line).sort("flow_id").iter_rows(named=True)]
 
 
 def _read_lines(rows: pl.DataFrame, released: Released) -> list[LineRow]:
     """Read lines with the fields to be filled in for them, and the quality flags of their documents."""
     fields = released.read_documents("fields", rows["document_id"].unique().to_list())
-    entries: dict[Place, list[FieldRow]] = {}
+    entries: dict[LineId, list[FieldRow]] = {}
     for field in fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix").iter_rows(named=True):
-        entries.setdefault(_place_of(field), []).append(FieldRow(**{name: field[name] for name in _FIELD_COLUMNS}))
+        entries.setdefault(_line_id_of(field), []).append(FieldRow(**{name: field[name] for name in _FIELD_COLUMNS}))
     formulas = _read_formulas(released, rows)
     flows = released.table("flows").filter(pl.col("relation") != "computed_from") if released.holds("flows") else None
     return [
         LineRow(
             **row,
-            formula=formulas.get(place),
-            flows_in=_find_flows(flows, place, "target"),
-            flows_out=_find_flows(flows, place, "source"),
-            used_in=_find_uses(place, formulas),
-            fields=entries.get(place, []),
+            formula=formulas.get(line_id),
+            flows_in=_find_flows(flows, line_id, "target"),
+            flows_out=_find_flows(flows, line_id, "source"),
+            used_in=_find_uses(line_id, formulas),
+            fields=entries.get(line_id, []),
             quality=released.flags_of(row["document_id"]),
         )
         for row in rows.iter_rows(named=True)
-        for place in [_place_of(row)]
+        for line_id in [_line_id_of(row)]
     ]

@@ -28,27 +28,32 @@ _BOOKLET = "filer_instructions"
 
 @dataclass(frozen=True, slots=True)
 class OutsideLine:
-    """A line that documents name, on a form that none of them is.
+    """A line that documents of the library mention, on a form that the library does not contain.
 
     Attributes:
-        form: The form's name in statements, or in the title of its instructions.
+        form: Name of the form, as other documents print it.
         key: `line_31`, `box_1`.
-        queried: Ways to count the part that the query names; empty for any part.
-        parts: Parts of the form, of those queried, in which statements name the line; those without a part may mean
-            any.
-        headings: Headings that explain it, by document, newest first.
+        part_spellings: Spellings of the part that the query names, `III` and `3`; empty if it names none.
+        stated_parts: Parts that statements name with the line; if the query names a part, only this one.
+        headings: Ids of the headings that explain the line, by document, newest first.
     """
 
     form: str
     key: str
-    queried: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
+    part_spellings: tuple[str, ...] = ()
+    stated_parts: tuple[str, ...] = ()
     headings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def part(self) -> str:
-        """Return the part that the query or the statements name; empty for several or none."""
-        return self.queried[0] if self.queried else self.parts[0] if len(self.parts) == 1 else ""
+        """Return the part that the query names, else the only one that statements name; else empty."""
+        return (
+            self.part_spellings[0]
+            if self.part_spellings
+            else self.stated_parts[0]
+            if len(self.stated_parts) == 1
+            else ""
+        )
 
 
 def name_forms(released: Released, query: str) -> list[tuple[str, str]]:
@@ -59,28 +64,27 @@ def name_forms(released: Released, query: str) -> list[tuple[str, str]]:
         query: Form and key: Schedule C 31, 2441 line 26, Schedule K (Form 1065) 3c.
 
     Returns:
-        Form and remaining words; several if the query names a schedule without its return, and then only those of the
-        library if it contains any.
+        Form and remaining words. A query that names a schedule without its return may name several; if the library
+        contains some of these, only they are returned.
     """
-    contained = {*released.table("lines")["form"].unique()}
-    forms = contained | {*list_outside_forms(released)}
-    named = read_forms(query, sorted(forms | {*name_schedule(query, forms)}))
-    return [(form, left) for form, left in named if form in contained] or named
+    library_forms = {*released.table("lines")["form"].unique()}
+    forms = library_forms | {*list_outside_forms(released)}
+    form_candidates = read_forms(query, sorted(forms | {*name_schedule(query, forms)}))
+    return [(form, key_words) for form, key_words in form_candidates if form in library_forms] or form_candidates
 
 
-def find_outside_lines(released: Released, named: Sequence[tuple[str, str]]) -> list[OutsideLine]:
-    """Find lines that documents explain or state, but whose form is not in the library.
+def find_outside_lines(released: Released, forms: Sequence[tuple[str, str]]) -> list[OutsideLine]:
+    """Find the lines that a query may mean among those that documents mention but no form of the library prints.
 
     Args:
         released: The release to read.
-        named: Forms that a query may name, with the words that remain; a form of the library has such a line if
-            statements name one that it does not print.
+        forms: Forms that the query may name, each with the words that name the line, from `name_forms`.
 
     Returns:
-        One line for each form of which documents state something.
+        At most one line per form; none for a form whose line no document mentions.
     """
     ends = _list_ends(released)
-    return [line for form, rest in named for line in _find_on(form, rest, ends, released)]
+    return [line for form, key_words in forms for line in _find_on(form, key_words, ends, released)]
 
 
 def list_outside_forms(released: Released) -> list[str]:
@@ -93,25 +97,27 @@ def list_outside_forms(released: Released) -> list[str]:
         Names in alphabetical order, without the forms of the library.
     """
     booklets = released.table("documents").filter(pl.col("doc_type") == _BOOKLET)["form"].drop_nulls()
-    contained = {*released.table("lines")["form"].unique()}
-    named = {*_list_ends(released)["form"].unique(), *(form for forms in booklets for form in split_forms(forms))}
-    return sorted(named - contained - {""})
+    library_forms = {*released.table("lines")["form"].unique()}
+    named_forms = {*_list_ends(released)["form"].unique(), *(form for forms in booklets for form in split_forms(forms))}
+    return sorted(named_forms - library_forms - {""})
 
 
-def _find_on(form: str, rest: str, ends: pl.DataFrame, released: Released) -> Iterator[OutsideLine]:
+def _find_on(form: str, key_words: str, ends: pl.DataFrame, released: Released) -> Iterator[OutsideLine]:
     """Find the line that words name on a form, if a document states something about it."""
-    named = _KEY.match(rest)
-    if named is None:
+    key_match = _KEY.match(key_words)
+    if key_match is None:
         return
-    queried, number = tuple(spell_part(named["part"])) if named["part"] else (), named["key"].lower()
-    kinds = (named["kind"].lower(),) if named["kind"] else _KINDS
+    part_spellings, number = tuple(spell_part(key_match["part"])) if key_match["part"] else (), key_match["key"].lower()
+    kinds = (key_match["kind"].lower(),) if key_match["kind"] else _KINDS
     keys = [f"{kind}_{number}" for kind in kinds]
-    own = ends.filter(pl.col("form") == form, pl.col("key").str.to_lowercase().is_in(keys))
-    own = own.filter(pl.col("part").is_in([*queried, ""])) if queried else own
-    headings = _find_headings(released, form, number, queried[0] if queried else "") if "line" in kinds else {}
-    if own.height or headings:
-        key = own["key"].sort()[0] if own.height else f"line_{number}"
-        yield OutsideLine(form, key, queried, tuple(sorted({*own["part"]} - {""})), headings)
+    ends_of_line = ends.filter(pl.col("form") == form, pl.col("key").str.to_lowercase().is_in(keys))
+    ends_of_line = ends_of_line.filter(pl.col("part").is_in([*part_spellings, ""])) if part_spellings else ends_of_line
+    headings = (
+        _find_headings(released, form, number, part_spellings[0] if part_spellings else "") if "line" in kinds else {}
+    )
+    if ends_of_line.height or headings:
+        key = ends_of_line["key"].sort()[0] if ends_of_line.height else f"line_{number}"
+        yield OutsideLine(form, key, part_spellings, tuple(sorted({*ends_of_line["part"]} - {""})), headings)
 
 
 def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
@@ -119,12 +125,12 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
 
     Args:
         released: The release to read.
-        line: One of `find_outside_lines`.
+        line: A line from `find_outside_lines`.
 
     Returns:
-        The line without document, revision, label and fields.
+        The line with its flows and explanations, without document, revision, label and fields.
     """
-    explained = read_explanations(
+    explanations = read_explanations(
         {"": [(name, "same_field") for heading in line.headings.values() for name in heading]}, released
     )
     return LineRow(
@@ -139,7 +145,7 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
         page=0,
         flows_in=_read_flows(released, line, "target"),
         flows_out=_read_flows(released, line, "source"),
-        explanations=explained.get("", []),
+        explanations=explanations.get("", []),
     )
 
 
@@ -148,11 +154,11 @@ def _read_flows(released: Released, line: OutsideLine, end: str) -> list[FlowRow
     if not released.holds("flows"):
         return []
     is_line = (pl.col(f"{end}_form") == line.form) & (pl.col(f"{end}_key") == line.key)
-    if line.queried:
-        is_line &= pl.col(f"{end}_part").is_in([*line.queried, ""])
-    own = released.table("flows").filter(is_line & pl.col(f"{end}_document_id").is_null())
+    if line.part_spellings:
+        is_line &= pl.col(f"{end}_part").is_in([*line.part_spellings, ""])
+    flows_of_line = released.table("flows").filter(is_line & pl.col(f"{end}_document_id").is_null())
     year = pl.col("document_id").str.extract(_YEAR).fill_null("")
-    ordered = own.sort(year, "document_id", "page", "start", "flow_id", descending=[True, *[False] * 4])
+    ordered = flows_of_line.sort(year, "document_id", "page", "start", "flow_id", descending=[True, *[False] * 4])
     return [FlowRow(**row) for row in ordered.iter_rows(named=True)]
 
 
@@ -172,15 +178,21 @@ def _list_ends(released: Released) -> pl.DataFrame:
 
 def _find_headings(released: Released, form: str, number: str, part: str) -> dict[str, list[str]]:
     """Find the headings of instructions that explain a line, by document, newest first."""
-    own = PARENT.search(form)
+    schedule = PARENT.search(form)
     documents = released.table("documents").filter(pl.col("doc_type") == _BOOKLET).sort("document_id")
-    about = {form, own["parent"]} if own else {form}
-    booklets = [row for row in iter_records(documents, DocumentRecord) if about & {*split_forms(row["form"] or "")}]
+    form_names = {form, schedule["parent"]} if schedule else {form}
+    booklets = [
+        row for row in iter_records(documents, DocumentRecord) if form_names & {*split_forms(row["form"] or "")}
+    ]
     booklets.sort(key=lambda row: (row["revision"] or "", row["document_id"]), reverse=True)
     if not booklets:
         return {}
     anchors = released.read_documents("anchors", [row["document_id"] for row in booklets])
-    found: dict[str, list[str]] = defaultdict(list)
+    headings_by_document: dict[str, list[str]] = defaultdict(list)
     for anchor_id in find_headings(form, number, anchors, documents=booklets, part=part):
-        found[anchor_id.partition("#")[0]].append(anchor_id)
-    return {row["document_id"]: found[row["document_id"]] for row in booklets if row["document_id"] in found}
+        headings_by_document[anchor_id.partition("#")[0]].append(anchor_id)
+    return {
+        row["document_id"]: headings_by_document[row["document_id"]]
+        for row in booklets
+        if row["document_id"] in headings_by_document
+    }

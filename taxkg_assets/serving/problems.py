@@ -83,36 +83,36 @@ def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
         errors: Errors of pydantic, each with `loc` and `msg`.
 
     Returns:
-        For each error, the parameter and the limit that it exceeds.
+        For each error, the parameter and what is wrong with it: `K must be at least 1; form is required.`
     """
     sentences = []
     for error in errors:
         if error.get("type") == "json_invalid":
             sentences.append(f"The body is not valid JSON (character {error['loc'][-1]})")
             continue
-        place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
-        sentences.append(_describe(place or "the body", str(error["msg"])))
+        parameter = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+        sentences.append(_describe(parameter or "the body", str(error["msg"])))
     message = "; ".join(sentences) + "."
     return message[0].upper() + message[1:] if message.startswith("the body") else message
 
 
-def _describe(place: str, message: str) -> str:
+def _describe(parameter: str, message: str) -> str:
     for pattern, words in PLAIN:
-        if found := re.fullmatch(pattern, message):
-            return f"{place} {found.expand(words)}".replace("{greater}", "least").replace("{less}", "most")
-    return f"{place}: {message.removeprefix('Value error, ')}"
+        if match := re.fullmatch(pattern, message):
+            return f"{parameter} {match.expand(words)}".replace("{greater}", "least").replace("{less}", "most")
+    return f"{parameter}: {message.removeprefix('Value error, ')}"
 
 
 def describe_unknown(error: StarletteHTTPException, *, method: str, path: str) -> str:
     """Describe a refusal of the web framework with what to do instead.
 
     Args:
-        error: The refusal; its words are kept unless they only repeat the status.
-        method: Method of the request.
+        error: The refusal.
+        method: HTTP method of the request.
         path: Path of the request.
 
     Returns:
-        One sentence.
+        One sentence; for a status other than 404 and 405, the framework's own words.
     """
     if error.detail == "Not Found":
         return f"The path {path} does not exist. See /docs or /openapi.json for all calls."
@@ -149,10 +149,10 @@ def describe_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Describe error responses for OpenAPI.
 
     Args:
-        statuses: Statuses besides those that any operation can return.
+        statuses: HTTP statuses of this operation, besides those that every operation can return.
 
     Returns:
         Description and schema by HTTP status, as FastAPI's `responses` expects them.
     """
-    known = {**MEANINGS, 404: "There is no such form, field, document or page.", 409: "No log of queries is kept."}
-    return {status: {"model": Problem, "description": known[status]} for status in (*statuses, *MEANINGS)}
+    meanings = {**MEANINGS, 404: "There is no such form, field, document or page.", 409: "No log of queries is kept."}
+    return {status: {"model": Problem, "description": meanings[status]} for status in (*statuses, *MEANINGS)}

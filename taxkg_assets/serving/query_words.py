@@ -14,62 +14,69 @@ _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XI
 
 
 def read_forms(query: str, forms: Iterable[str]) -> list[tuple[str, str]]:
-    """Find the forms that a query may name, with the words that remain; the longest name in it is meant.
+    """Find the forms that a query may name, with the words that remain.
 
-    Schedules of several returns have one name: the return is named in parentheses, before the key, or not at all.
+    If a query contains several names, the longest counts: `Schedule K-1`, not `Schedule K`. Several returns can have a
+    schedule of one name. The query may name the return in parentheses, or between the schedule and the key.
 
     Args:
         query: Form and key: Schedule D (Form 1040) 7, 1065 Schedule K-1 box 1.
         forms: Names of forms to choose from.
 
     Returns:
-        Form and remaining words, in the order of the forms; several only for schedules of one name whose return the
-        query does not name.
+        Form and remaining words, in the order of `forms`; several only if the query names a schedule without its
+        return.
     """
-    stated = PARENT.search(query)
-    rest = PARENT.sub(" ", query).strip()
-    matches = {form: match for form in forms if (match := form_pattern(form).search(rest))}
+    return_match = PARENT.search(query)
+    open_words = PARENT.sub(" ", query).strip()
+    matches = {form: match for form in forms if (match := form_pattern(form).search(open_words))}
     longest = max((len(PARENT.sub("", form)) for form in matches), default=0)
-    found: list[tuple[bool, str, str]] = []
+    candidates: list[tuple[bool, str, str]] = []
     for form, match in matches.items():
-        own = PARENT.search(form)
-        parent = own["parent"].lower() if own else ""
-        if len(PARENT.sub("", form)) < longest or (stated and stated["parent"].lower() != parent):
+        form_return = PARENT.search(form)
+        parent = form_return["parent"].lower() if form_return else ""
+        if len(PARENT.sub("", form)) < longest or (return_match and return_match["parent"].lower() != parent):
             continue
-        left = f"{rest[: match.start()]} {rest[match.end() :]}".strip()
-        bare = re.sub(rf"(?i)^\(?(?:form\s+)?{re.escape(parent)}(?![\w-])\)?\s*", "", left) if parent else left
-        found.append((bare != left, form, bare))
-    return [(form, left) for names_parent, form, left in found if names_parent == any(own[0] for own in found)]
+        remaining = f"{open_words[: match.start()]} {open_words[match.end() :]}".strip()
+        key_words = (
+            re.sub(rf"(?i)^\(?(?:form\s+)?{re.escape(parent)}(?![\w-])\)?\s*", "", remaining) if parent else remaining
+        )
+        candidates.append((key_words != remaining, form, key_words))
+    return [
+        (form, remaining)
+        for names_parent, form, remaining in candidates
+        if names_parent == any(form_return[0] for form_return in candidates)
+    ]
 
 
 def name_schedule(query: str, forms: Iterable[str]) -> list[str]:
-    """Name the schedule of a query in full if the query names its return, too: `1040 Schedule C 31`.
+    """Return the full name of the schedule that a query names with its return: `1040 Schedule C 31`.
 
     Args:
         query: Form and key.
         forms: Names of forms, among them the returns.
 
     Returns:
-        One name, such as Schedule C (Form 1040); empty if the query names no schedule or no return.
+        A list with the name, `Schedule C (Form 1040)`; empty if the query lacks a schedule or a return.
     """
     schedule = _SCHEDULE.search(query)
     if schedule is None:
         return []
-    if stated := PARENT.search(query):
-        return [f"Schedule {schedule[1].upper()} (Form {stated['parent'].upper()})"]
-    left = re.sub(r"(?i)^\W*(?:form\s+)?", "", f"{query[: schedule.start()]} {query[schedule.end() :]}")
-    parents = [form for form in forms if not form.startswith("Schedule") and form_pattern(form).match(left)]
-    return [f"Schedule {schedule[1].upper()} (Form {max(parents, key=len)})"] if parents else []
+    if return_match := PARENT.search(query):
+        return [f"Schedule {schedule[1].upper()} (Form {return_match['parent'].upper()})"]
+    other_words = re.sub(r"(?i)^\W*(?:form\s+)?", "", f"{query[: schedule.start()]} {query[schedule.end() :]}")
+    returns = [form for form in forms if not form.startswith("Schedule") and form_pattern(form).match(other_words)]
+    return [f"Schedule {schedule[1].upper()} (Form {max(returns, key=len)})"] if returns else []
 
 
 def spell_part(part: str) -> list[str]:
-    """Return the ways in which a form may count a part, its Roman numeral first: 3 and III are one.
+    """Return the Roman and the Arabic numeral of a part: `III` and `3`.
 
     Args:
-        part: Part as in a query.
+        part: Part as in a query, in either spelling.
 
     Returns:
-        Both spellings; only that of the query where it is no small number.
+        Both spellings, the Roman one first; only the given one if it is not a number from 1 to 12.
     """
     upper = part.upper()
     if upper in _ROMAN:

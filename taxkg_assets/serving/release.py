@@ -30,19 +30,19 @@ def list_releases(home: str) -> list[ListedRelease]:
     store = Store(home)
     releases = Release.cast(store.read_or_empty("release"))
     current = find_current(releases)
-    number = None if current is None else current["release_ix"]
+    current_number = None if current is None else current["release_ix"]
     rows = iter_records(releases.sort("release_ix", descending=True), ReleaseRecord)
-    return [{**row, "is_current": row["release_ix"] == number} for row in rows]
+    return [{**row, "is_current": row["release_ix"] == current_number} for row in rows]
 
 
 def withdraw(home: str) -> None:
-    """Roll back to the release before the current one, for a faulty release.
+    """Roll back to the release before the current one.
 
     Args:
         home: Folder or bucket address of the home.
 
     Raises:
-        NotReleasedError: There is no earlier release.
+        NotReleasedError: There is no earlier release, or its index was deleted.
     """
     store = Store(home)
     with store.exclusive():
@@ -60,6 +60,6 @@ def withdraw(home: str) -> None:
 
 
 def _current(releases: Any) -> dict[str, object]:
-    found = find_current(releases)
-    assert found is not None
-    return found
+    current_release = find_current(releases)
+    assert current_release is not None
+    return current_release

@@ -79,13 +79,10 @@ class Released:
         return name in json.loads(self.row["table_versions"])
 
     def read(self, name: str) -> pl.DataFrame:
-        """Return a table in the version of the release; the method name that `Readable` requires.
+        """Return a table in the version of the release; the same as `table`, under the name that `Readable` requires.
 
         Args:
             name: Name of the table, e.g. `sections`.
-
-        Returns:
-            Rows of the table.
         """
         return self.table(name)
 
@@ -110,7 +107,7 @@ class Released:
 
     @cached_property
     def addresses(self) -> SectionAddresses:
-        """Return official URLs of sections by anchor; a section without one has that of its parent section."""
+        """Return the official URLs of sections, to look up by anchor."""
         columns = ("anchor_id", "parent_anchor_id", "official_url")
         return SectionAddresses(self.read_as_written("anchors", columns=columns))
 
@@ -121,14 +118,20 @@ class Released:
         if version is None:
             return {}
         quality = self.store.read_as_written("document_quality", version=version)  # every question reads it
-        doubted = quality.filter(pl.col("outcome") != "passed").sort("document_id", "law")
+        failed_checks = quality.filter(pl.col("outcome") != "passed").sort("document_id", "law")
         flags: dict[str, list[Flag]] = {}
-        for document, law, message, remedy in doubted.select("document_id", "law", "message", "remedy").iter_rows():
+        for document, law, message, remedy in failed_checks.select(
+            "document_id", "law", "message", "remedy"
+        ).iter_rows():
             flags.setdefault(document, []).append(Flag(document=document, law=law, message=message, remedy=remedy))
         return flags
 
     def flags_of(self, *documents: str) -> list[Flag]:
-        """Return the quality flags of some documents."""
+        """Return the quality flags of some documents.
+
+        Args:
+            documents: Ids of documents.
+        """
         return [flag for name in dict.fromkeys(documents) for flag in self.flags.get(name, ())]
 
     @cached_property
@@ -143,7 +146,9 @@ class Released:
             parts=replace(DEFAULT_COMPONENTS, hyde=home.settings.llm_hyde),
             proposer=_open_proposer(home),
             open_tables=self._open_tables,
-            reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
+            reranker=open_served_reranker(
+                home, version=versions.get("reranker", -1), index_encoder=self.row["model_hash"]
+            ),
             flags=self.flags,
             read_sections=self.read_sections,
             find_address=lambda anchor: self.addresses.get(anchor),
@@ -155,15 +160,15 @@ class Released:
 
     def _open_index(self, home: HomeFolder) -> PassageIndex:
         """Open the released index from its files; one of an older version from LanceDB, all of it."""
-        path, hashed = self.row["index_path"], self.row["model_hash"]
+        path, model_hash = self.row["index_path"], self.row["model_hash"]
         if has_index_files(self.store, path):
-            most = home.settings.index_memory_rows
-            return open_search_index(self.store, path, model_hash=hashed, most_rows=most)
+            max_rows = home.settings.index_memory_rows
+            return open_search_index(self.store, path, model_hash=model_hash, most_rows=max_rows)
         from taxkg_assets.retrieval.index.index import (
             read_index,  # loaded here: an index of this version needs no LanceDB
         )
 
-        return read_index(open_index(self.store, path), model_hash=hashed)
+        return read_index(open_index(self.store, path), model_hash=model_hash)
 
     def _open_tables(self) -> TableCatalogue:
         """Open the catalog of all tables; an index of an older version has none."""
@@ -188,22 +193,22 @@ class Released:
         Raises:
             NotReleasedError: The settings name a different encoder from the one that the release was built with.
         """
-        home, hashed = HomeFolder(home=str(self.store.home)), self.row["model_hash"]
-        exported = open_question_encoder(home, hashed)
+        home, encoder_hash = HomeFolder(home=str(self.store.home)), self.row["model_hash"]
+        exported = open_question_encoder(home, encoder_hash)
         if exported is not None:
             return exported
         _log.warning(
             "Questions are encoded with PyTorch, which takes seconds to load, because the encoder has no "
             "ONNX export: %s",
-            why_not_exported(self.store, hashed),
+            why_not_exported(self.store, encoder_hash),
         )
-        encoder = open_encoder_by_hash(home, hashed)
+        encoder = open_encoder_by_hash(home, encoder_hash)
         if encoder is None:
-            own = open_encoder(home)
+            configured = open_encoder(home)
             raise NotReleasedError(
-                f"The release was built with the encoder {self.row['model_name']} ({hashed}), but TAXKG_MODEL and "
-                f"TAXKG_MODEL_RUNTIME now select {own.model_name} ({own.model_hash}). Restore these settings to keep "
-                "the release, or run `taxkg build` to use the other encoder."
+                f"The release was built with the encoder {self.row['model_name']} ({encoder_hash}), but "
+                f"TAXKG_MODEL and TAXKG_MODEL_RUNTIME now select {configured.model_name} ({configured.model_hash}). "
+                "Restore these settings to keep the release, or run `taxkg build` to use the other encoder."
             )
         return encoder
 

@@ -40,18 +40,18 @@ def print_build_result(result: BuildResult, *, out: Console, is_whole: bool = Fa
         out: Console to print to.
         is_whole: Whether to list every table and gate, not only new tables and failed gates.
     """
-    _built_tables(result, out=out, is_whole=is_whole)
-    _gates(result, out=out, is_whole=is_whole)
+    _print_built_tables(result, out=out, is_whole=is_whole)
+    _print_gates(result, out=out, is_whole=is_whole)
     for gate in result.gates:
         if not gate.is_passed:
             out.print(f"[bold red]Failed:[/] the check {gate.check} on {gate.table}. Offending rows:")
             print_offending_rows(gate.figures, out=out)
     for error in result.errors:
         out.print(f"[bold red]failed[/] {escape(error)}", highlight=False, soft_wrap=True)
-    for closed in result.closed:
-        out.print(f"[bold red]not scanned[/] {escape(closed)}", highlight=False, soft_wrap=True)
-    for skipped in result.skipped:
-        out.print(f"[yellow]skipped[/] {escape(skipped)}", highlight=False, soft_wrap=True)
+    for unreadable_source in result.closed:
+        out.print(f"[bold red]not scanned[/] {escape(unreadable_source)}", highlight=False, soft_wrap=True)
+    for skipped_table in result.skipped:
+        out.print(f"[yellow]skipped[/] {escape(skipped_table)}", highlight=False, soft_wrap=True)
     print_quarantine(result.quarantine, out=out)
     print_flagged(result.flagged, out=out)
     if result.is_done:
@@ -60,29 +60,29 @@ def print_build_result(result: BuildResult, *, out: Console, is_whole: bool = Fa
         out.print(f"[bold red]Stopped[/] after {result.seconds:.1f} s. Tables downstream of the failure are unchanged.")
 
 
-def _built_tables(result: BuildResult, *, out: Console, is_whole: bool) -> None:
-    shown = [name for name in result.rows if is_whole or name in result.built]
+def _print_built_tables(result: BuildResult, *, out: Console, is_whole: bool) -> None:
+    listed_tables = [name for name in result.rows if is_whole or name in result.built]
     title = "Tables" if is_whole else "Tables built"
     tables = Table("table", title=title, title_justify="left")
     for heading in ("rows", "seconds"):
         tables.add_column(heading, justify="right")
     if is_whole:
         tables.add_column("state")
-    for name in shown:
+    for name in listed_tables:
         seconds = result.step_seconds.get(name, result.step_seconds.get("extraction", 0.0))
         state = ["built" if name in result.built else "unchanged"] if is_whole else []
         tables.add_row(name, f"{result.rows[name]:,}", f"{seconds:.1f}", *state)
-    if shown:
+    if listed_tables:
         out.print(tables)
-    if len(shown) < len(result.rows):
-        out.print(f"{len(result.rows) - len(shown)} tables unchanged.")
+    if len(listed_tables) < len(result.rows):
+        out.print(f"{len(result.rows) - len(listed_tables)} tables unchanged.")
 
 
-def _gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
-    counted = [gate for gate in result.gates if not (gate.table == "document_quality" and gate.word == "passed")]
-    shown = [gate for gate in counted if is_whole or gate.word not in ("passed", "not measured")]
+def _print_gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
+    relevant_gates = [gate for gate in result.gates if not (gate.table == "document_quality" and gate.word == "passed")]
+    listed_gates = [gate for gate in relevant_gates if is_whole or gate.word not in ("passed", "not measured")]
     gates = Table("gate on", "check", "", "rows", "offending", "figures", title="Gates", title_justify="left")
-    for gate in shown:
+    for gate in listed_gates:
         figures = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
         gates.add_row(
             gate.table,
@@ -90,9 +90,9 @@ def _gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
             f"[{_STYLES[gate.word]}]{gate.word}",
             str(gate.figures.get("rows checked", "")),
             str(gate.figures.get("offending rows", "")),
-            escape(", ".join(f"{k} {_short(v)}" for k, v in figures.items())),
+            escape(", ".join(f"{k} {_format_figure(v)}" for k, v in figures.items())),
         )
-    if shown:
+    if listed_gates:
         out.print(gates)
     words = Counter(gate.word for gate in result.gates)
     if not is_whole and words:
@@ -101,25 +101,35 @@ def _gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
 
 
 def print_offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
-    """Print the first rows on which a gate failed, or its note if a single figure decides."""
+    """Print the first rows on which a gate failed, or its note if a single figure decides.
+
+    Args:
+        figures: Metadata of the gate's result.
+        out: Console to print to.
+    """
     rows = figures.get("first offending rows", [])
     if not rows:
         out.print(escape(str(figures.get("note", ""))), highlight=False)
         return
-    shown = Table(*rows[0])
+    table = Table(*rows[0])
     for row in rows:
-        shown.add_row(*(escape(str(value)) for value in row.values()))
-    out.print(shown)
+        table.add_row(*(escape(str(value)) for value in row.values()))
+    out.print(table)
 
 
 def print_quarantine(rows: Sequence[QuarantineRecord], *, out: Console) -> None:
-    """Print the documents that could not be processed, with stage, reason and remedy."""
+    """Print the documents that could not be processed, with stage, reason and remedy.
+
+    Args:
+        rows: Rows of `quarantine`.
+        out: Console to print to.
+    """
     if not rows:
         return
-    shown = Table("document", "stage", "reason", "remedy", title="Quarantine", title_justify="left")
+    table = Table("document", "stage", "reason", "remedy", title="Quarantine", title_justify="left")
     for row in rows:
-        shown.add_row(*map(escape, (row["document_id"], row["stage"], row["reason"], row["remedy"])))
-    out.print(shown)
+        table.add_row(*map(escape, (row["document_id"], row["stage"], row["reason"], row["remedy"])))
+    out.print(table)
 
 
 def print_flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
@@ -127,47 +137,47 @@ def print_flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
 
     Args:
         rows: Flags.
-        out: Console.
+        out: Console to print to.
     """
     if not rows:
         return
-    shown = Table("document", "check", "result", "example", title="Served with a flag", title_justify="left")
+    table = Table("document", "check", "result", "example", title="Served with a flag", title_justify="left")
     for row in rows[:MOST_FLAGGED]:
         law, example = row["law"].replace("_", " "), next(iter(row["examples"]), "")
-        shown.add_row(escape(row["document_id"]), law, escape(row["message"]), escape(example))
-    out.print(shown)
+        table.add_row(escape(row["document_id"]), law, escape(row["message"]), escape(example))
+    out.print(table)
     if len(rows) > MOST_FLAGGED:
         out.print(f"… and {len(rows) - MOST_FLAGGED} more: `taxkg status --json` lists all.", highlight=False)
 
 
 def print_statuses(
-    tables: Sequence[TableStatus], refused: Sequence[QuarantineRecord], *, home: str, out: Console
+    tables: Sequence[TableStatus], quarantine: Sequence[QuarantineRecord], *, home: str, out: Console
 ) -> None:
     """Print what the home contains.
 
     Args:
         tables: Status of each table.
-        refused: Rows of `quarantine`.
+        quarantine: Rows of `quarantine`.
         home: Address of the home.
-        out: Console.
+        out: Console to print to.
     """
-    shown = Table("table", "state", "rows", "version", "gates", title=escape(home), title_justify="left")
+    table = Table("table", "state", "rows", "version", "gates", title=escape(home), title_justify="left")
     colors = {"current": "green", "stale": "yellow", "missing": "dim"}
     for row in tables:
-        gates = "; ".join(f"{g} {why}" for g, why in row.failing.items()) or (
+        gates = "; ".join(f"{gate} {reason}" for gate, reason in row.failing.items()) or (
             f"{row.gates} passed" if row.gates else ""
         )
-        shown.add_row(
+        table.add_row(
             row.table,
             f"[{colors[row.state]}]{row.state}",
             "" if row.rows is None else str(row.rows),
             "" if row.version is None else str(row.version),
             escape("" if row.state == "missing" else gates),
         )
-    out.print(shown)
+    out.print(table)
     if any(row.is_trained and row.state == "missing" for row in tables):
         out.print("The missing tables are used only for training; `taxkg train` builds them.", highlight=False)
-    print_quarantine(refused, out=out)
+    print_quarantine(quarantine, out=out)
 
 
 def print_hidden_texts(rows: Sequence[FoundTextRecord], *, out: Console) -> None:
@@ -175,16 +185,16 @@ def print_hidden_texts(rows: Sequence[FoundTextRecord], *, out: Console) -> None
 
     Args:
         rows: Hidden texts with document and page.
-        out: Console.
+        out: Console to print to.
     """
     if not rows:
         return
-    shown = Table("document", "page", "kind", "", "text", title="Removed: hidden text and prompt injections")
+    table = Table("document", "page", "kind", "", "text", title="Removed: hidden text and prompt injections")
     for row in rows:
         words = " ".join(row["text"].split())[:60]
-        order = "[red]prompt injection" if row["is_order"] else ""
-        shown.add_row(escape(row["document_id"]), str(row["page"]), row["kind"], order, escape(words))
-    out.print(shown)
+        injection = "[red]prompt injection" if row["is_order"] else ""
+        table.add_row(escape(row["document_id"]), str(row["page"]), row["kind"], injection, escape(words))
+    out.print(table)
 
 
 def print_metrics(rows: pl.DataFrame, *, out: Console) -> None:
@@ -192,30 +202,30 @@ def print_metrics(rows: pl.DataFrame, *, out: Console) -> None:
 
     Args:
         rows: Rows of `metrics`.
-        out: Console.
+        out: Console to print to.
     """
     if rows.is_empty():
         return
     from taxkg_assets.evaluation.metrics import render_metrics  # loaded here: answers show no metrics
     from taxkg_assets.schemas import Metrics
 
-    shown = Table("metric", "of", "figure", "K", "n", "", title="Metrics", title_justify="left")
+    table = Table("metric", "of", "figure", "K", "n", "", title="Metrics", title_justify="left")
     for row in render_metrics(Metrics.cast(rows)).iter_rows():
-        shown.add_row(*(escape(str(cell)) for cell in row))
-    out.print(shown)
+        table.add_row(*(escape(str(cell)) for cell in row))
+    out.print(table)
 
 
-def print_proposer(found: ProposerStatus, *, out: Console) -> None:
+def print_proposer(status: ProposerStatus, *, out: Console) -> None:
     """Print the language model in use and its calls so far.
 
     Args:
-        found: The model and the cost of its calls.
-        out: Console.
+        status: The model and the cost of its calls.
+        out: Console to print to.
     """
-    models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.models.items() if ids)
-    spent = f"{found.spent.calls} calls recorded, {found.spent.input_tokens} + {found.spent.output_tokens} tokens"
-    cost = f"${found.spent.cost_usd:.2f}"
-    out.print(escape(f"Language models: {found.provider} {models}".rstrip() + f"; {spent}, {cost}."), highlight=False)
+    models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in status.models.items() if ids)
+    spent = f"{status.spent.calls} calls recorded, {status.spent.input_tokens} + {status.spent.output_tokens} tokens"
+    cost = f"${status.spent.cost_usd:.2f}"
+    out.print(escape(f"Language models: {status.provider} {models}".rstrip() + f"; {spent}, {cost}."), highlight=False)
 
 
 def print_estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
@@ -223,23 +233,23 @@ def print_estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
 
     Args:
         rows: Estimates by table and task.
-        out: Console.
+        out: Console to print to.
     """
     if not rows:
         out.print("No language model is configured. Rules do its tasks at no cost.")
         return
-    shown = Table(
+    table = Table(
         "table", "task", "model", "items", "calls", "recorded", "tokens in", "tokens out, at most", "USD, at most"
     )
     for row in rows:
-        own = row.estimate
-        if own is None:
-            shown.add_row(row.table, escape(row.note))
+        estimate = row.estimate
+        if estimate is None:
+            table.add_row(row.table, escape(row.note))
             continue
-        usd = "no price" if own.most_usd is None else str(own.most_usd)
-        figures = (own.items, own.calls, own.cached, own.input_tokens, own.most_output_tokens)
-        shown.add_row(row.table, own.task, escape(own.model), *map(str, figures), usd)
-    out.print(shown)
+        usd = "no price" if estimate.most_usd is None else str(estimate.most_usd)
+        figures = (estimate.items, estimate.calls, estimate.cached, estimate.input_tokens, estimate.most_output_tokens)
+        table.add_row(row.table, estimate.task, escape(estimate.model), *map(str, figures), usd)
+    out.print(table)
     as_of = load_prices().as_of
     out.print(f"Prices as published in {as_of}; TAXKG_LLM_PRICES can name a file with newer prices.", highlight=False)
 
@@ -249,20 +259,28 @@ def print_waiting(rows: Sequence[WaitingRecord], *, out: Console) -> None:
 
     Args:
         rows: Chunks under review.
-        out: Console.
+        out: Console to print to.
     """
     if not rows:
         out.print("No chunks need review.")
         return
-    shown = Table("tier", "chunk", "page", "status", "quality", "reason", "text")
+    table = Table("tier", "chunk", "page", "status", "quality", "reason", "text")
     for row in rows:
         text = row["text"] if len(row["text"]) <= REVIEW_CHARACTERS else row["text"][: REVIEW_CHARACTERS - 1] + "…"
-        cells = (row["tier"], row["chunk_id"], row["page"], row["status"], _short(row["quality"]), row["reason"], text)
-        shown.add_row(*(escape(str(cell)) for cell in cells))
-    out.print(shown)
+        cells = (
+            row["tier"],
+            row["chunk_id"],
+            row["page"],
+            row["status"],
+            _format_figure(row["quality"]),
+            row["reason"],
+            text,
+        )
+        table.add_row(*(escape(str(cell)) for cell in cells))
+    out.print(table)
 
 
-def _short(value: Any) -> str:
+def _format_figure(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
@@ -272,20 +290,20 @@ def print_figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
     Args:
         report: Rows of `eval_report`.
         path: Path of the report.
-        out: Console.
+        out: Console to print to.
     """
     for query_set in report["query_set"].unique().sort():
         rows = report.filter(pl.col("query_set") == query_set, pl.col("slice") == "all")
         systems = rows["system"].unique().sort().to_list()
-        shown = Table("metric", *systems, title=escape(f"Query set {query_set}"), title_justify="left")
+        table = Table("metric", *systems, title=escape(f"Query set {query_set}"), title_justify="left")
         for metric in rows["metric"].unique(maintain_order=True):
-            cells = {r["system"]: r for r in rows.filter(pl.col("metric") == metric).iter_rows(named=True)}
-            shown.add_row(metric, *(_interval(cells.get(system)) for system in systems))
-        out.print(shown)
+            cells = {row["system"]: row for row in rows.filter(pl.col("metric") == metric).iter_rows(named=True)}
+            table.add_row(metric, *(_format_interval(cells.get(system)) for system in systems))
+        out.print(table)
     out.print(escape(f"Report: {path}"), highlight=False)
 
 
-def _interval(row: Mapping[str, Any] | None) -> str:
+def _format_interval(row: Mapping[str, Any] | None) -> str:
     if row is None or row["value"] is None:
         return "not measured"
     span = "" if row["low"] is None else f"\\[{row['low']:.2f}, {row['high']:.2f}] "
@@ -297,14 +315,14 @@ def print_releases(rows: Sequence[ListedRelease], *, out: Console) -> None:
 
     Args:
         rows: Rows of `release`.
-        out: Console.
+        out: Console to print to.
     """
-    shown = Table("release", "", "released at", "index", "model", title="Releases", title_justify="left")
+    table = Table("release", "", "released at", "index", "model", title="Releases", title_justify="left")
     for row in rows:
         word = "[green]served" if row["is_current"] else "withdrawn" if row["is_rolled_back"] else ""
-        at = f"{row['released_at']:%Y-%m-%d %H:%M} UTC"
-        shown.add_row(str(row["release_ix"]), word, at, row["index_version"], escape(row["model_name"]))
-    out.print(shown)
+        released_at = f"{row['released_at']:%Y-%m-%d %H:%M} UTC"
+        table.add_row(str(row["release_ix"]), word, released_at, row["index_version"], escape(row["model_name"]))
+    out.print(table)
 
 
 def print_sources(rows: Sequence[ListedSource], *, out: Console) -> None:
@@ -312,13 +330,13 @@ def print_sources(rows: Sequence[ListedSource], *, out: Console) -> None:
 
     Args:
         rows: Sources.
-        out: Console.
+        out: Console to print to.
     """
-    shown = Table("source", "documents", "", title="Sources", title_justify="left")
+    table = Table("source", "documents", "", title="Sources", title_justify="left")
     for row in rows:
         words = [word for word, is_so in (("inbox", row["is_inbox"]), ("not there", not row["is_there"])) if is_so]
-        shown.add_row(escape(row["source"]), str(row["documents"]), ", ".join(words))
-    out.print(shown)
+        table.add_row(escape(row["source"]), str(row["documents"]), ", ".join(words))
+    out.print(table)
 
 
 def print_freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None:
@@ -327,13 +345,14 @@ def print_freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -
     Args:
         rows: Deleted files by table.
         is_dry: Whether nothing was deleted yet.
-        out: Console.
+        out: Console to print to.
     """
     for row in rows:
         if row.files:
             out.print(f"{row.table:<14}{row.files:>6} files {row.bytes / 1e6:>10.1f} MB", highlight=False)
     word = "would be deleted" if is_dry else "deleted"
-    out.print(f"{sum(r.files for r in rows)} files {word}, {sum(r.bytes for r in rows) / 1e6:.1f} MB.", highlight=False)
+    count, megabytes = sum(row.files for row in rows), sum(row.bytes for row in rows) / 1e6
+    out.print(f"{count} files {word}, {megabytes:.1f} MB.", highlight=False)
 
 
 def print_models(rows: Sequence[TrainedRecord], *, out: Console) -> None:
@@ -341,19 +360,19 @@ def print_models(rows: Sequence[TrainedRecord], *, out: Console) -> None:
 
     Args:
         rows: Rows of `model` and `reranker`.
-        out: Console.
+        out: Console to print to.
     """
-    shown = Table("model", "base", "questions", "nDCG@10", "gain", "interval", "", title="Models", title_justify="left")
+    table = Table("model", "base", "questions", "nDCG@10", "gain", "interval", "", title="Models", title_justify="left")
     for row in rows:
         low, high = row["gain_low"], row["gain_high"]
         interval = "–" if low is None or high is None else f"{low:+.3f} … {high:+.3f}"
         word = "[green]chosen" if row["is_chosen"] else escape(f"base kept: {row['reason']}")
         score = f"{row['base_score']:.3f} → {row['candidate_score']:.3f}"
-        shown.add_row(
+        table.add_row(
             row["name"], escape(row["base"]), str(row["dev_questions"]), score, f"{row['gain']:+.3f}", interval, word
         )
     if rows:
-        out.print(shown)
+        out.print(table)
     else:
         out.print(
             "No model was trained: there are too few training pairs, or too few form families to measure the model on. "

@@ -15,7 +15,7 @@ from taxkg_assets.serving.replies import FieldRow, FlowRow, FormulaRow, LineRow,
 from taxkg_assets.serving.trace import name_line
 
 _MOST_PLACES = 4
-"""Places that state a flow, as shown next to it."""
+"""Maximum number of pages that are listed as stating a flow."""
 
 
 def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
@@ -23,15 +23,15 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
 
     Args:
         rows: The line in each revision, newest first.
-        out: Where to print.
+        out: Console to print to.
     """
     for row in rows:
         part = f"Part {row.part}, " if row.part else ""
         if row.document_id:
-            name = f"{row.form} ({row.revision}) {part}{_key(row)}"
+            name = f"{row.form} ({row.revision}) {part}{_format_key(row)}"
             out.print(f"[bold]{escape(name)}[/]  {escape(row.label) or '[dim]no label[/]'}", highlight=False)
         else:
-            name = f"{row.form} {part}{_key(row)}"
+            name = f"{row.form} {part}{_format_key(row)}"
             out.print(
                 f"[bold]{escape(name)}[/]  the form is not in the library; other documents state:", highlight=False
             )
@@ -49,56 +49,60 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
             for text in list_other_ends(flows, end):
                 out.print(f"  {direction}: {escape(text)}", highlight=False)
         for heading in row.explanations:
-            where = f"{heading.document_id} p. {heading.page}"
-            other = ", another revision" if heading.relation != "same_field" else ""
-            out.print(f"  explained: {escape(heading.heading)} [dim]{escape(where)}{other}[/]", highlight=False)
+            source = f"{heading.document_id} p. {heading.page}"
+            other_revision = ", another revision" if heading.relation != "same_field" else ""
+            out.print(
+                f"  explained: {escape(heading.heading)} [dim]{escape(source)}{other_revision}[/]", highlight=False
+            )
             for passage in heading.passages[:1]:
                 out.print(f"    {escape(passage.text[:300])}", highlight=False)
         for field in row.fields:
-            _field(field, out=out)
+            _print_field(field, out=out)
         out.print()
 
 
 def list_other_ends(flows: Sequence[FlowRow], end: str) -> list[str]:
-    """List the other ends of a line's flows, each once, with the places that state it.
+    """List the lines at the other end of a line's flows, each once, with the pages that state the flow.
 
-    Forms that the same statements name for one line, such as 1040 and 1040-SR, are one entry.
+    If the same statements name several forms for one line, such as 1040 and 1040-SR, the forms are listed together.
 
     Args:
         flows: Flows to the line, or from it.
-        end: Which end to list, `source` or `target`.
+        end: End to list: `source` for flows to the line, `target` for flows from it.
 
     Returns:
-        One text for each end, those with the most statements first, then by form and number.
+        One text per line: `1040 line 7a (also 1040-SR)  f1040sd--2025 p. 2`; those with the most statements first,
+        then by form and number.
     """
-    stated: dict[tuple[str, str], dict[str, None]] = {}
+    statements_by_end: dict[tuple[str, str], dict[str, None]] = {}
     for flow in flows:
         part, key, code = (getattr(flow, f"{end}_{name}") for name in ("part", "key", "code"))
         name = f"{f'Part {part} ' if part else ''}{key.replace('_', ' ')}{f' code {code}' if code else ''}".strip()
-        places = stated.setdefault((getattr(flow, f"{end}_form"), name), {})
-        places[f"{flow.document_id} p. {flow.page}"] = None
-    forms: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (form, name), places in stated.items():
-        forms.setdefault((name, tuple(places)), []).append(form)
-    ordered = sorted(forms.items(), key=lambda row: (-len(row[0][1]), min(row[1]), order_of_key(row[0][0])))
-    return [_join_end(name, places, own) for (name, places), own in ordered]
+        statements = statements_by_end.setdefault((getattr(flow, f"{end}_form"), name), {})
+        statements[f"{flow.document_id} p. {flow.page}"] = None
+    forms_by_line: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (form, name), statements in statements_by_end.items():
+        forms_by_line.setdefault((name, tuple(statements)), []).append(form)
+    ordered = sorted(forms_by_line.items(), key=lambda row: (-len(row[0][1]), min(row[1]), order_of_key(row[0][0])))
+    return [_join_end(name, statements, forms_of_end) for (name, statements), forms_of_end in ordered]
 
 
-def _join_end(name: str, places: Sequence[str], forms: Sequence[str]) -> str:
+def _join_end(name: str, statements: Sequence[str], forms: Sequence[str]) -> str:
     """Format one end: `1040 line 7a (also 1040-SR)  f1040sd--2025 p. 2`."""
     first, *others = sorted(forms, key=lambda form: (len(form), form))
     also = f" (also {', '.join(others)})" if others else ""
-    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    return f"{f'{first} {name}'.strip()}{also}  {', '.join(places[:_MOST_PLACES])}{more}"
+    more = f" and {len(statements) - _MOST_PLACES} more" if len(statements) > _MOST_PLACES else ""
+    return f"{f'{first} {name}'.strip()}{also}  {', '.join(statements[:_MOST_PLACES])}{more}"
 
 
-def _field(field: FieldRow, *, out: Console) -> None:
-    places = (("copy", field.copy_name), ("row", field.row), ("column", field.column))
-    place_names = " ".join(f"{name} {value}" for name, value in places if value)
+def _print_field(field: FieldRow, *, out: Console) -> None:
+    positions = (("copy", field.copy_name), ("row", field.row), ("column", field.column))
+    position = ", ".join(f"{name} {value}" for name, value in positions if value)
     box = field.bbox
-    where = f"p. {field.page} ({box.x0_pt:.0f}, {box.y0_pt:.0f})-({box.x1_pt:.0f}, {box.y1_pt:.0f}) pt"
+    rectangle = f"({box.x0_pt:.0f}, {box.y0_pt:.0f})-({box.x1_pt:.0f}, {box.y1_pt:.0f}) pt"
     out.print(
-        f"  {field.kind} field {escape(place_names)} [dim]{where} {escape(field.name)}[/]",
+        f"  {field.kind} field{escape(f' in {position}') if position else ''}, "
+        f"[dim]page {field.page} at {rectangle}: {escape(field.name)}[/]",
         highlight=False,
     )
 
@@ -107,23 +111,23 @@ _AGREEMENTS = {"agreed": "both ends state it", "contradicted": "the other end na
 _SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", "product": ", ", "copy": ", "}
 
 
-def formula(found: FormulaRow) -> str:
+def formula(parsed: FormulaRow) -> str:
     """Format a formula as arithmetic, or in its printed words if it could not be parsed.
 
     Args:
-        found: Formula of a line.
+        parsed: Formula of a line.
     """
-    if found.operation == "unparsed":
-        return f"unparsed ({found.problem}): {found.evidence}"
-    text = _SIGNS[found.operation].join(key.replace("_", " ") for key in found.operands)
-    if found.operation in ("smaller", "larger"):
-        text = f"{found.operation} of {text}"
-    if found.factor is not None:
-        text = f"{text or 'a number that the label names'} × {found.factor:g}"
-    column = f", in column {found.column}" if found.column else ""
-    condition = f" ({found.condition})" if found.condition else ""
+    if parsed.operation == "unparsed":
+        return f"unparsed ({parsed.problem}): {parsed.evidence}"
+    text = _SIGNS[parsed.operation].join(key.replace("_", " ") for key in parsed.operands)
+    if parsed.operation in ("smaller", "larger"):
+        text = f"{parsed.operation} of {text}"
+    if parsed.factor is not None:
+        text = f"{text or 'a number that the label names'} × {parsed.factor:g}"
+    column = f", in column {parsed.column}" if parsed.column else ""
+    condition = f" ({parsed.condition})" if parsed.condition else ""
     bounds = {"at_least_zero": ", at least 0", "at_most_zero": ", at most 0", "": ""}
-    return f"{text}{column}{bounds[found.bound]}{condition}"
+    return f"{text}{column}{bounds[parsed.bound]}{condition}"
 
 
 def print_form(rows: Sequence[LineRow], *, out: Console) -> None:
@@ -131,103 +135,109 @@ def print_form(rows: Sequence[LineRow], *, out: Console) -> None:
 
     Args:
         rows: Lines of one document in the order they are printed.
-        out: Where to print.
+        out: Console to print to.
     """
-    head = rows[0]
-    out.print(f"[bold]{escape(head.form)} ({escape(head.revision)})[/], {escape(head.document_id)}", highlight=False)
-    for part, of_part in groupby(rows, key=lambda row: row.part):
-        shown = Table(
+    first_row = rows[0]
+    out.print(
+        f"[bold]{escape(first_row.form)} ({escape(first_row.revision)})[/], {escape(first_row.document_id)}",
+        highlight=False,
+    )
+    for part, rows_of_part in groupby(rows, key=lambda row: row.part):
+        table = Table(
             "", "label", "formula", "fields", title=f"Part {escape(part)}" if part else None, title_justify="left"
         )
-        for row in of_part:
+        for row in rows_of_part:
             label = escape(row.label) or "[dim]no label[/]"
             letters = f" in columns {', '.join(row.column_letters)}" if row.column_letters else ""
             computed = "" if row.formula is None else escape(formula(row.formula))
-            shown.add_row(escape(_key(row)), label, computed, f"{row.field_count or '–'}{letters}")
-        out.print(shown)
+            table.add_row(escape(_format_key(row)), label, computed, f"{row.field_count or '–'}{letters}")
+        out.print(table)
     out.print(escape(check_totals(rows)), highlight=False)
 
 
 def check_totals(rows: Sequence[LineRow]) -> str:
-    """Return a sentence that says whether the form's totals use every line once; empty without totals.
+    """Return a sentence on the totals of a form: whether each adds every line once. Empty for a form without totals.
 
     Args:
         rows: Lines of one document with their formulas.
     """
-    totals = {_key(row): row.formula for row in rows if row.formula is not None and row.formula.operation == "sum"}
+    totals = {
+        _format_key(row): row.formula for row in rows if row.formula is not None and row.formula.operation == "sum"
+    }
     if not totals:
         return ""
-    repeated = {key: ", ".join(total.repeated_lines).replace("_", " ") for key, total in totals.items()}
-    repeated = {key: lines for key, lines in repeated.items() if lines}
-    sharing = [
+    repeated_lines = {key: ", ".join(total.repeated_lines).replace("_", " ") for key, total in totals.items()}
+    repeated_lines = {key: lines for key, lines in repeated_lines.items() if lines}
+    sharing_totals = [
         sorted({key, *(name.replace("_", " ") for name in total.also_added_in)}, key=order_of_key)
         for key, total in totals.items()
-        if total.also_added_in and key not in repeated
+        if total.also_added_in and key not in repeated_lines
     ]
-    apart = list(dict.fromkeys(" and ".join(names) for names in sharing))
+    sharing_names = list(dict.fromkeys(" and ".join(names) for names in sharing_totals))
     text = "1 total uses every line once" if len(totals) == 1 else f"{len(totals)} totals use every line once"
-    if repeated:
-        text += "; except " + "; ".join(f"{key}: {lines}" for key, lines in repeated.items())
-    if apart:
-        text += "; these add some of the same lines: " + "; ".join(apart)
+    if repeated_lines:
+        text += "; except " + "; ".join(f"{key}: {lines}" for key, lines in repeated_lines.items())
+    if sharing_names:
+        text += "; these add some of the same lines: " + "; ".join(sharing_names)
     return f"{text}."
 
 
-def _key(row: LineRow) -> str:
+def _format_key(row: LineRow) -> str:
     kind, _, number = row.key.partition("_")
     return f"{row.kind if kind == 'box' else kind} {number}"
 
 
-def print_trace(traced: Trace, *, out: Console) -> None:
+def print_trace(trace: Trace, *, out: Console) -> None:
     """Print the sources and destinations of an amount as two trees.
 
     Args:
-        traced: Trace of a line.
-        out: Where to print.
+        trace: Trace of a line.
+        out: Console to print to.
     """
-    if not traced.document_id:
-        is_stated = traced.into or traced.out_of
+    if not trace.document_id:
+        is_stated = trace.into or trace.out_of
         states = ", but other documents state where its amount comes from or goes:" if is_stated else "."
-        out.print(f"No form in the library has {escape(name_line(traced))}{states}", highlight=False)
-    for title, end, steps in (("goes to", "target", traced.into), ("comes from", "source", traced.out_of)):
-        tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
-        _grow(tree, steps, end=end, is_any_year=not traced.document_id)
-        out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states this", highlight=False)
-    if traced.named_by:
-        out.print(f"Lines that refer to {escape(traced.form)} without naming one of its lines:", highlight=False)
-    for row in traced.named_by:
+        out.print(f"No form in the library has {escape(name_line(trace))}{states}", highlight=False)
+    for title, end, steps in (("goes to", "target", trace.into), ("comes from", "source", trace.out_of)):
+        tree = Tree(f"[bold]{escape(name_line(trace))}[/] {title}")
+        _add_steps(tree, steps, end=end, is_any_year=not trace.document_id)
+        out.print(tree if steps else f"{escape(name_line(trace))} {title}: no document states this", highlight=False)
+    if trace.named_by:
+        out.print(f"Lines that refer to {escape(trace.form)} without naming one of its lines:", highlight=False)
+    for row in trace.named_by:
         part = f" Part {row.part}" if row.part else ""
         name = f"{row.form} ({row.revision}){part} {row.key.replace('_', ' ')}"
         out.print(f"  {escape(name)}  {escape(row.label)}", highlight=False)
 
 
-def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year: bool) -> None:
-    """Add steps to a tree: those of the same year, or all where there is none, with the forms that copy them.
+def _add_steps(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year: bool) -> None:
+    """Add the steps of a trace to a tree.
 
-    Of a line that is of no year only the newest step to each form is shown.
+    Steps of other years are only counted, unless there are no others. For a line without a year, the newest step to
+    each form is shown. A form that the same statement names for the same line is added in parentheses.
     """
-    known = [step for step in steps if step.document_id]
-    of_year = [step for step in known if step.statement.is_same_year] or known
+    steps_in_library = [step for step in steps if step.document_id]
+    shown_steps = [step for step in steps_in_library if step.statement.is_same_year] or steps_in_library
     if is_any_year:
-        newest = {step.form: step.document_id for step in sorted(of_year, key=_age)}
-        of_year = [step for step in of_year if step.document_id == newest[step.form]]
-    outside = [step for step in steps if not step.document_id]
-    alone = [step for step in outside if not any(_is_copy(step, other) for other in known)]
-    for step in [*of_year, *alone]:
-        stated = step.statement
-        copies = ", ".join(other.form for other in outside if step in known and _is_copy(other, step))
+        newest = {step.form: step.document_id for step in sorted(shown_steps, key=_sort_key_of_revision)}
+        shown_steps = [step for step in shown_steps if step.document_id == newest[step.form]]
+    steps_outside = [step for step in steps if not step.document_id]
+    independent_steps = [step for step in steps_outside if not any(_is_copy(step, other) for other in steps_in_library)]
+    for step in [*shown_steps, *independent_steps]:
+        statement = step.statement
+        copies = ", ".join(other.form for other in steps_outside if step in steps_in_library and _is_copy(other, step))
         name = escape(name_line(step)) + (f" [dim](also {escape(copies)})[/]" if copies else "")
-        where = ", ".join([f"{stated.document_id} p. {stated.page}", *_note(step, end)])
-        evidence = escape(f"“{stated.evidence}” ({where})")
+        source = ", ".join([f"{statement.document_id} p. {statement.page}", *_describe_limits(step, end)])
+        evidence = escape(f"“{statement.evidence}” ({source})")
         branch = tree.add(f"{name}  {escape(step.label)}\n[dim]{evidence}[/]")
-        _grow(branch, step.steps, end=end, is_any_year=not step.document_id)
-    hidden = [step for step in steps if step not in of_year and step not in outside]
+        _add_steps(branch, step.steps, end=end, is_any_year=not step.document_id)
+    hidden = [step for step in steps if step not in shown_steps and step not in steps_outside]
     if hidden:
-        others = dict.fromkeys(f"{step.form} ({step.revision})" if step.revision else step.form for step in hidden)
-        tree.add(f"[dim]in other years: {escape(', '.join(others))} (--json shows them)[/]")
+        other_years = dict.fromkeys(f"{step.form} ({step.revision})" if step.revision else step.form for step in hidden)
+        tree.add(f"[dim]in other years: {escape(', '.join(other_years))} (--json shows them)[/]")
 
 
-def _age(step: TraceStep) -> tuple[bool, str]:
+def _sort_key_of_revision(step: TraceStep) -> tuple[bool, str]:
     """Return a sort key that puts the newest final revision last."""
     return "draft" not in step.revision, step.revision
 
@@ -237,12 +247,12 @@ def _is_copy(step: TraceStep, other: TraceStep) -> bool:
     return step.statement.evidence == other.statement.evidence and step.key == other.key
 
 
-def _note(step: TraceStep, end: str) -> list[str]:
+def _describe_limits(step: TraceStep, end: str) -> list[str]:
     """Return notes on a step: where the trace ends, another year, what the other end states."""
-    stated = step.statement
-    reasons = [part.removeprefix(f"{end}: ") for part in stated.problem.split("; ") if part.startswith(end)]
+    statement = step.statement
+    reasons = [part.removeprefix(f"{end}: ") for part in statement.problem.split("; ") if part.startswith(end)]
     return [
         *(f"the trace ends here: {reason}" for reason in reasons),
-        *([] if stated.is_same_year else ["of the nearest revision" if step.document_id else "of another year"]),
-        *([_AGREEMENTS[stated.agreement]] if stated.agreement in _AGREEMENTS else []),
+        *([] if statement.is_same_year else ["of the nearest revision" if step.document_id else "of another year"]),
+        *([_AGREEMENTS[statement.agreement]] if statement.agreement in _AGREEMENTS else []),
     ]

@@ -12,29 +12,29 @@ from taxkg_assets.verification.verdicts import NAMES, Finding, Report
 _COLORS = {"bad": "red", "warn": "yellow", "good": "green", "plain": "default"}
 
 
-def print_report(found: Report, *, out: Console) -> None:
+def print_report(report: Report, *, out: Console) -> None:
     """Print the findings of a draft, the most severe first, each with its passage.
 
     Args:
-        found: Report of the draft checker.
-        out: Console.
+        report: Report of the draft checker.
+        out: Console to print to.
     """
-    shown = Table("verdict", "draft", "passage", title=escape(found.name), title_justify="left", show_lines=True)
-    for finding in found.findings:
+    table = Table("verdict", "draft", "passage", title=escape(report.name), title_justify="left", show_lines=True)
+    for finding in report.findings:
         color = _COLORS[tone_of(finding)]
         name = NAMES[finding.verdict]
-        shown.add_row(f"[{color}]{name}[/]", _say_draft(finding), _say_passage(finding))
-    if found.findings:
-        out.print(shown)
-    out.print(escape(summarize(found)), highlight=False)
+        table.add_row(f"[{color}]{name}[/]", _format_draft_cell(finding), _format_passage_cell(finding))
+    if report.findings:
+        out.print(table)
+    out.print(escape(summarize(report)), highlight=False)
 
 
-def _say_draft(finding: Finding) -> str:
-    place = f"page {finding.page}" if finding.page else f"characters {finding.start}–{finding.end}"
-    return f"{escape(finding.text)}\n[dim]{finding.kind}, {place}[/]"
+def _format_draft_cell(finding: Finding) -> str:
+    location = f"page {finding.page}" if finding.page else f"characters {finding.start}–{finding.end}"
+    return f"{escape(finding.text)}\n[dim]{finding.kind}, {location}[/]"
 
 
-def _say_passage(finding: Finding) -> str:
+def _format_passage_cell(finding: Finding) -> str:
     parts = [escape(finding.reason)]
     parts += [
         f"[dim]{escape(value.stated or '–')} → {escape(value.found or 'not stated')}[/]"
@@ -42,7 +42,7 @@ def _say_passage(finding: Finding) -> str:
         if not value.is_equal and value.kind not in ("polarity", "contrary")
     ]
     if finding.evidence is not None:
-        own = finding.evidence
-        parts.append(f"“{escape(own.text)}”")
-        parts.append(f"[dim]{escape(own.document)}, page {own.page}[/]")
+        passage = finding.evidence
+        parts.append(f"“{escape(passage.text)}”")
+        parts.append(f"[dim]{escape(passage.document)}, page {passage.page}[/]")
     return "\n".join(parts)

@@ -45,8 +45,8 @@ class RequestLimits:
     def __init__(self, app: ASGIApp, *, settings: Settings, hosts: Iterable[str] = ()) -> None:
         self.app = app
         self._key = settings.api_key.get_secret_value()
-        self._hosts = {*LOOPBACK, *hosts, *_listed(settings.api_hosts)}
-        self._origins = set(_listed(settings.api_origins))
+        self._hosts = {*LOOPBACK, *hosts, *_split_list(settings.api_hosts)}
+        self._origins = set(_split_list(settings.api_origins))
         self._most_bytes = settings.api_body_kb * 1024
         self._most_draft_bytes = max(self._most_bytes, settings.api_draft_kb * 1024)
         self._most_waiting = settings.api_waiting
@@ -64,21 +64,21 @@ class RequestLimits:
             await self.app(scope, receive, send)
             return
         body = b""
-        most = self._most_draft_bytes if scope["path"] == DRAFT_PATH else self._most_bytes
-        refusal = self._refusal(scope["path"], Headers(scope=scope), most=most)
+        byte_limit = self._most_draft_bytes if scope["path"] == DRAFT_PATH else self._most_bytes
+        refusal = self._find_refusal(scope["path"], Headers(scope=scope), byte_limit=byte_limit)
         if refusal is None:
             try:
                 with anyio.fail_after(BODY_SECONDS):
-                    body = await self._read_body(receive, most=most)
+                    body = await self._read_body(receive, byte_limit=byte_limit)
             except TimeoutError:
-                refusal = _refused(408, f"The request body did not arrive within {BODY_SECONDS:g} seconds.")
+                refusal = _refuse(408, f"The request body did not arrive within {BODY_SECONDS:g} seconds.")
             except _BodyTooLongError:
-                refusal = _too_long(most)
+                refusal = _too_long(byte_limit)
             except ClientDisconnect:
                 return
         is_counted = scope["path"] not in UNCOUNTED_PATHS
         if refusal is None and is_counted and self._waiting >= self._most_waiting:
-            refusal = _refused(503, "Too many requests are waiting. Try again.")
+            refusal = _refuse(503, "Too many requests are waiting. Try again.")
             refusal.headers["Retry-After"] = "1"
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -87,7 +87,7 @@ class RequestLimits:
         else:
             await self.app(scope, _replayed(body, receive), send)
 
-    async def _read_body(self, receive: Receive, *, most: int) -> bytes:
+    async def _read_body(self, receive: Receive, *, byte_limit: int) -> bytes:
         """Read the whole body, whether or not the request states its length."""
         body = bytearray()
         while True:
@@ -95,7 +95,7 @@ class RequestLimits:
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
             body += message.get("body", b"")
-            if len(body) > most:
+            if len(body) > byte_limit:
                 raise _BodyTooLongError
             if not message.get("more_body", False):
                 return bytes(body)
@@ -119,32 +119,32 @@ class RequestLimits:
         finally:
             stop_waiting()
 
-    def _refusal(self, path: str, headers: Headers, *, most: int) -> JSONResponse | None:
+    def _find_refusal(self, path: str, headers: Headers, *, byte_limit: int) -> JSONResponse | None:
         netloc = headers.get("host", "")
         host = _hostname(netloc)
         if host not in self._hosts:
-            return _refused(
+            return _refuse(
                 421,
                 f"This server rejects requests to the host name {host!r}. To allow the name, add it to "
                 "TAXKG_API_HOSTS.",
             )
         origin = headers.get("origin")
         if origin and origin not in self._origins and _netloc(origin) != netloc:
-            return _refused(
+            return _refuse(
                 403,
                 f"Web pages of {origin} may not call this server. To allow them, add the origin to TAXKG_API_ORIGINS.",
             )
         is_open = path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
-        if self._key and not is_open and not self._is_known(headers):
-            return _refused(401, "This server requires a key. Send it in the header X-API-Key, or as a bearer token.")
+        if self._key and not is_open and not self._has_key(headers):
+            return _refuse(401, "This server requires a key. Send it in the header X-API-Key, or as a bearer token.")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > most:
-            return _too_long(most)
+        if not length.isdecimal() or int(length) > byte_limit:
+            return _too_long(byte_limit)
         return None
 
-    def _is_known(self, headers: Headers) -> bool:
-        given = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
-        return secrets.compare_digest(given.encode(), self._key.encode())
+    def _has_key(self, headers: Headers) -> bool:
+        sent_key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
+        return secrets.compare_digest(sent_key.encode(), self._key.encode())
 
 
 class PostOnly:
@@ -162,7 +162,7 @@ class PostOnly:
             send: Sink of the server's messages.
         """
         if scope["type"] == "http" and scope["method"] != "POST":
-            refusal = _refused(405, "Call the tools by POST; this server offers no event stream.")
+            refusal = _refuse(405, "Call the tools by POST; this server offers no event stream.")
             refusal.headers["Allow"] = "POST"
             await refusal(scope, receive, send)
         else:
@@ -176,7 +176,7 @@ class ToolsPath:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve `/mcp` as `/mcp/`.
+        """Pass a request on; one to `/mcp` as if it were to `/mcp/`.
 
         Args:
             scope: Connection.
@@ -193,19 +193,19 @@ class _BodyTooLongError(Exception):
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """Return a receiver that yields the body in one message, then further messages of the client."""
-    is_given = False
+    is_sent = False
 
     async def replay() -> Message:
-        nonlocal is_given
-        if is_given:
+        nonlocal is_sent
+        if is_sent:
             return await receive()
-        is_given = True
+        is_sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
 
 
-def _listed(setting: str) -> list[str]:
+def _split_list(setting: str) -> list[str]:
     return [part.strip() for part in setting.split(",") if part.strip()]
 
 
@@ -225,10 +225,10 @@ def _netloc(origin: str) -> str | None:
         return None
 
 
-def _too_long(most: int) -> JSONResponse:
-    return _refused(413, f"The request body exceeds the limit of {most} bytes.")
+def _too_long(byte_limit: int) -> JSONResponse:
+    return _refuse(413, f"The request body exceeds the limit of {byte_limit} bytes.")
 
 
-def _refused(status: int, detail: str) -> JSONResponse:
+def _refuse(status: int, detail: str) -> JSONResponse:
     """Return a refusal; it closes the connection if an unread body may still arrive."""
     return refuse(status, detail, headers={"Connection": "close"} if status in (408, 413) else None)

@@ -31,35 +31,34 @@ def list_waiting(store: Store) -> list[WaitingRecord]:
 
 
 def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str) -> int:
-    """Record a reviewer's decision on chunks.
+    """Record a reviewer's decision on chunks; later builds apply it to each chunk until its text changes.
 
-    Later builds follow it as long as the texts stay the same.
 
     Args:
         store: Tables of the home.
         chunk_ids: Chunks that need review or were accepted.
-        decision: ACCEPT or REJECT.
+        decision: `accepted` or `rejected`.
         reason: Reason of the reviewer.
 
     Returns:
         Number of recorded decisions.
 
     Raises:
-        NotWaitingError: There is no such chunk, or it was cut by layout, so that there is nothing to decide.
+        NotWaitingError: There is no such chunk, or it was not made by the semantic chunker.
     """
-    known = {row["chunk_id"]: row for row in _read_chunks(store).iter_rows(named=True)}
-    if unknown := [c for c in chunk_ids if c not in known]:
-        raise NotWaitingError(f"No chunk has the id {', '.join(unknown)}. `taxkg review list` lists the ids.")
-    if printed := [c for c in chunk_ids if known[c]["created_by"] == "structural"]:
+    chunks_by_id = {row["chunk_id"]: row for row in _read_chunks(store).iter_rows(named=True)}
+    if unknown_ids := [chunk_id for chunk_id in chunk_ids if chunk_id not in chunks_by_id]:
+        raise NotWaitingError(f"No chunk has the id {', '.join(unknown_ids)}. `taxkg review list` lists the ids.")
+    if structural_ids := [chunk_id for chunk_id in chunk_ids if chunks_by_id[chunk_id]["created_by"] == "structural"]:
         raise NotWaitingError(
-            f"{', '.join(printed)}: only chunks of the semantic chunker can be accepted or rejected. "
+            f"{', '.join(structural_ids)}: only chunks of the semantic chunker can be accepted or rejected. "
             "`taxkg review list` lists the chunks that need review."
         )
-    decided: list[ReviewRecord] = [
+    new_reviews: list[ReviewRecord] = [
         {
             "chunk_id": chunk_id,
-            "text_hash": hash_text(known[chunk_id]["text"]),
-            "document_id": known[chunk_id]["document_id"],
+            "text_hash": hash_text(chunks_by_id[chunk_id]["text"]),
+            "document_id": chunks_by_id[chunk_id]["document_id"],
             "decision": decision,
             "reason": reason,
             "decided_at": datetime.now(UTC),
@@ -67,9 +66,9 @@ def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str
         for chunk_id in chunk_ids
     ]
     with store.exclusive():
-        old = Reviews.cast(store.read_or_empty("reviews"))
-        store.write("reviews", build_reviews(old=old, decided=decided), inputs="")
-    return len(decided)
+        former_reviews = Reviews.cast(store.read_or_empty("reviews"))
+        store.write("reviews", build_reviews(old=former_reviews, decided=new_reviews), inputs="")
+    return len(new_reviews)
 
 
 def _read_chunks(store: Store) -> pl.DataFrame:

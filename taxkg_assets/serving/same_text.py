@@ -25,27 +25,29 @@ def note_same_text(results: Sequence[Result], released: Released) -> list[Result
         released: Release that they come from.
 
     Returns:
-        The passages; `via.same_in` has the document, revision, page and rectangles of each equal paragraph, newest
-        first. A passage that no other revision repeats is returned as it is.
+        The passages in the same order. `via.same_in` of each lists the equal paragraphs of other revisions, newest
+        first, with document, revision, page and rectangles.
     """
     nodes = released.table("nodes")
-    of_results = nodes.filter(pl.col("node_id").is_in([row.node_id for row in results]))
-    texts = of_results.filter(pl.col("text").str.len_chars() >= SHORTEST)["text"].unique()
+    nodes_of_results = nodes.filter(pl.col("node_id").is_in([row.node_id for row in results]))
+    texts = nodes_of_results.filter(pl.col("text").str.len_chars() >= SHORTEST)["text"].unique()
     if texts.is_empty():
         return list(results)
     documents = (
         released.table("documents").filter(pl.col("irs_name") != "").select("document_id", "irs_name", "revision")
     )
-    same = nodes.filter(pl.col("text").is_in(texts.implode()), pl.col("page").is_not_null())
-    same = same.join(documents, on="document_id").unique(["document_id", "text"], keep="first", maintain_order=True)
-    rows = same.select(_COLUMNS).sort("revision", "document_id", descending=True).to_dicts()
-    text_of = dict(of_results.select("node_id", "text").iter_rows())
+    equal_nodes = nodes.filter(pl.col("text").is_in(texts.implode()), pl.col("page").is_not_null())
+    equal_nodes = equal_nodes.join(documents, on="document_id").unique(
+        ["document_id", "text"], keep="first", maintain_order=True
+    )
+    rows = equal_nodes.select(_COLUMNS).sort("revision", "document_id", descending=True).to_dicts()
+    text_of = dict(nodes_of_results.select("node_id", "text").iter_rows())
     product_of = dict(documents.select("document_id", "irs_name").iter_rows())
     return [_note(row, text_of.get(row.node_id), product_of.get(row.document), rows) for row in results]
 
 
 def _note(result: Result, text: str | None, product: str | None, rows: Sequence[dict[str, Any]]) -> Result:
-    same = [
+    equal_paragraphs = [
         SameText(
             document=row["document_id"],
             revision=row["revision"],
@@ -55,4 +57,8 @@ def _note(result: Result, text: str | None, product: str | None, rows: Sequence[
         for row in rows
         if row["text"] == text and row["irs_name"] == product and row["document_id"] != result.document
     ]
-    return result.model_copy(update={"via": result.via.model_copy(update={"same_in": same})}) if same else result
+    return (
+        result.model_copy(update={"via": result.via.model_copy(update={"same_in": equal_paragraphs})})
+        if equal_paragraphs
+        else result
+    )

@@ -129,10 +129,10 @@ class Service:
         released = self.current
         check_filters(released, **filters)
 
-        def work() -> list[Result]:
+        def search_index() -> list[Result]:
             return released.searcher.search(question, k=k, level=level, **filters)
 
-        return self._remembered(released, "search", [question, k, level, filters], work)
+        return self._answer_from_cache(released, "search", [question, k, level, filters], search_index)
 
     def ask(self, question: str, *, k: int, level: str = "auto", **filters: Any) -> Answer:
         """Return an answer with citations, guidance, or abstention.
@@ -146,17 +146,19 @@ class Service:
         released = self.current
         check_filters(released, **filters)
 
-        def work() -> Answer:
-            found = ask(
+        def make_answer() -> Answer:
+            answer = ask(
                 released.searcher, question, settings=self.settings, k=k, level=level, with_rectangles=True, **filters
             )
-            placed = place_cells(found, released)
-            return placed.model_copy(update={"results": note_same_text(placed.results, released)})
+            answer_with_cells = place_cells(answer, released)
+            return answer_with_cells.model_copy(update={"results": note_same_text(answer_with_cells.results, released)})
 
-        return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
+        return self._answer_from_cache(
+            released, "ask", [question, k, level, filters], make_answer, can_be_cached=self._is_final
+        )
 
     def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[CellRow]:
-        """Return table cells by their row and column headers; empty where none fits.
+        """Return the table cells whose row and column headers match a question; empty if none do.
 
         Args:
             question: The user's question.
@@ -166,7 +168,7 @@ class Service:
         released = self.current
         check_filters(released, document=document)
         lookup = self._tables_of(released)
-        return self._remembered(
+        return self._answer_from_cache(
             released, "table", [question, k, document], lambda: lookup.find(question, k=k, document=document)
         )
 
@@ -185,7 +187,7 @@ class Service:
             key: Box, e.g. 2e.
         """
         released = self.current
-        return self._remembered(released, "box", [form, key], lambda: find_box(released, form, key))
+        return self._answer_from_cache(released, "box", [form, key], lambda: find_box(released, form, key))
 
     def list_boxes(self, form: str) -> list[BoxRow]:
         """List the boxes of a form in each revision.
@@ -200,7 +202,7 @@ class Service:
             BoxNotFoundError: No form with boxes has this name; the message lists them.
         """
         released = self.current
-        return self._remembered(released, "boxes", [form], lambda: list_boxes(released, form))
+        return self._answer_from_cache(released, "boxes", [form], lambda: list_boxes(released, form))
 
     def find_line(self, form: str, key: str) -> list[LineRow]:
         """Return a numbered line in every revision of its form.
@@ -213,7 +215,7 @@ class Service:
             LineNotFoundError: There is no such line; the message lists the existing lines.
         """
         released = self.current
-        return self._remembered(released, "line", [form, key], lambda: find_lines(released, [form, key]))
+        return self._answer_from_cache(released, "line", [form, key], lambda: find_lines(released, [form, key]))
 
     def trace_line(self, form: str, key: str, revision: str = "") -> Trace:
         """Trace the flows of a line in both directions.
@@ -231,7 +233,9 @@ class Service:
         """
         released = self.current
         arguments = [form, key, revision]
-        return self._remembered(released, "trace", arguments, lambda: trace(released, [form, key], revision=revision))
+        return self._answer_from_cache(
+            released, "trace", arguments, lambda: trace(released, [form, key], revision=revision)
+        )
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[ChangeRow]:
         """Return what changed between two revisions; `RevisionNotFoundError` lists existing revisions.
@@ -248,10 +252,10 @@ class Service:
             rows, _ = compare(released, *arguments)
             return [ChangeRow.model_validate({**row, "group": find_group(row)}) for row in rows]
 
-        return self._remembered(released, "diff", arguments, find_changes)
+        return self._answer_from_cache(released, "diff", arguments, find_changes)
 
-    def find_compared(self, name: str, older: str = "", newer: str = "") -> tuple[str, str]:
-        """Return the ids of the older and of the newer document that `compare` compares; it raises the same error.
+    def find_compared_documents(self, name: str, older: str = "", newer: str = "") -> tuple[str, str]:
+        """Return the ids of the older and the newer document that `compare` compares for these arguments.
 
         Args:
             name: Form, or IRS name of a product.
@@ -262,7 +266,7 @@ class Service:
         return before["document_id"], after["document_id"]
 
     def verify(self, draft: DraftFile) -> Report:
-        """Return the claims and quotations of a draft with their verdicts; claims beyond the time limit stay unchecked.
+        """Check the claims and quotations of a draft; those beyond the time limit stay unchecked.
 
         Args:
             draft: Text or PDF to check.
@@ -281,9 +285,9 @@ class Service:
 
         Args:
             name: Form or file stem, e.g. 1099-NEC.
-            older: Older revision; the last two revisions if empty.
+            older: Older revision; if both are empty, the two newest ones are compared.
             newer: Newer revision.
-            routine: Whether to list changes that need no action.
+            routine: Whether to include changes that need no action.
             key: Only changes of this box, line or code; all if empty.
 
         Returns:
@@ -292,12 +296,12 @@ class Service:
         Raises:
             RevisionNotFoundError: There is no such form or revision; the message lists the existing ones.
         """
-        wanted = key.strip().lower().replace(" ", "_")
+        key_name = key.strip().lower().replace(" ", "_")
         rows = [
             row
             for row in self.compare(name, older, newer)
             if (routine or not row.is_routine)
-            and (not wanted or row.key.lower() in (wanted, f"box_{wanted}", f"line_{wanted}"))
+            and (not key_name or row.key.lower() in (key_name, f"box_{key_name}", f"line_{key_name}"))
         ]
         order = [group for group, _ in GROUPS]
         return sorted(rows, key=lambda row: order.index(row.group))
@@ -354,24 +358,24 @@ class Service:
         wants_model = self.current.searcher.proposer is not None and self.settings.llm_answers
         return not wants_model or answer.abstained or answer.created_by == "llm"
 
-    def _remembered(
+    def _answer_from_cache(
         self,
         released: Released,
         kind: str,
         arguments: list[Any],
-        work: Callable[[], T],
+        compute: Callable[[], T],
         *,
-        is_kept: Callable[[T], bool] = lambda found: True,
+        can_be_cached: Callable[[T], bool] = lambda result: True,
     ) -> T:
-        """Return the cached result for the same question and release, or else what `work` finds."""
+        """Return the cached result for the same question and release, or else what `compute` finds."""
         key = json.dumps([released.row["release_ix"], kind, arguments], sort_keys=True, default=str)
         with self._lock:
             if key in self._answers:
                 self.counts.hits += 1
                 return cast(T, self._answers[key])
             self.counts.misses += 1
-        found = work()
-        if self.settings.api_cached and is_kept(found):
+        result = compute()
+        if self.settings.api_cached and can_be_cached(result):
             with self._lock:
-                self._answers[key] = found
-        return found
+                self._answers[key] = result
+        return result

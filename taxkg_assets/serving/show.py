@@ -69,7 +69,15 @@ class SourceColumns(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What was extracted from one page, in reading order."""
+    """What was extracted from one page, in reading order.
+
+    Attributes:
+        document_id: Document.
+        page: 1-based page.
+        elements: Rows of `elements`.
+        tables: Rows of `tables`.
+        owners: Heading that owns each element, by element_id.
+    """
 
     document_id: str
     page: int
@@ -88,10 +96,10 @@ class PageContent:
             row: Row of `elements`.
         """
         owner = self.owners.get(row["element_id"], "")
-        return f"{_tag(row)}  {row['role']} {row['role_confidence']:.2f}{'  < ' + owner if owner else ''}"
+        return f"{_format_tag(row)}  {row['role']} {row['role_confidence']:.2f}{'  < ' + owner if owner else ''}"
 
     @property
-    def listed(self) -> list[ElementRecord]:
+    def listed_elements(self) -> list[ElementRecord]:
         """Return the elements to list next to the page, without page furniture such as dot leaders."""
         return [row for row in self.elements if row["role"] != "PageArtifact"]
 
@@ -119,7 +127,7 @@ def find_page(store: Store, document_id: str, page: int) -> PageContent:
         page: 1-based page.
 
     Returns:
-        Elements, tables, boxes and headings of the page.
+        Elements and tables of the page, and the heading that owns each element.
 
     Raises:
         PageNotFoundError: The home does not contain the document or the page.
@@ -127,10 +135,10 @@ def find_page(store: Store, document_id: str, page: int) -> PageContent:
     document = find_document(store, document_id)
     if not 1 <= page <= document["page_count"]:
         raise PageNotFoundError(f"{document_id} has no page {page}. Its pages are 1 to {document['page_count']}.")
-    here = (pl.col("document_id") == document_id) & (pl.col("page") == page)
-    elements = list(iter_records(store.read("elements").filter(here).sort("element_ix"), ElementRecord))
-    tables = list(iter_records(store.read("tables").filter(here), TableRecord))
-    return PageContent(document_id, page, elements, tables, _owners(store, document_id, elements))
+    is_on_page = (pl.col("document_id") == document_id) & (pl.col("page") == page)
+    elements = list(iter_records(store.read("elements").filter(is_on_page).sort("element_ix"), ElementRecord))
+    tables = list(iter_records(store.read("tables").filter(is_on_page), TableRecord))
+    return PageContent(document_id, page, elements, tables, _read_owners(store, document_id, elements))
 
 
 def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Picture:
@@ -150,7 +158,7 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
     document = find_document(store, content.document_id)
     with opened_page(document, content.page) as page, MUPDF.open() as drawing:
         width, height = page.rect.width, page.rect.height
-        panel_height = MARGIN_PT * 2 + LINE_PT * (len(ROLES) + len(content.listed) + 4)
+        panel_height = MARGIN_PT * 2 + LINE_PT * (len(ROLES) + len(content.listed_elements) + 4)
         canvas = drawing.new_page(width=width + PANEL_PT, height=max(height, panel_height))
         image = draw_sheet(page, zoom=zoom)
         canvas.insert_image(MUPDF.Rect(0, 0, width, height), pixmap=image)
@@ -158,27 +166,32 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
         _draw_tables(canvas, content.tables)
         _draw_owners(canvas, content)
         _draw_panel(canvas, content, x=width + MARGIN_PT)
-        drawn = draw_sheet(canvas, zoom=zoom)
-        return Picture(drawn.tobytes("png"), drawn.width, drawn.height)
+        picture = draw_sheet(canvas, zoom=zoom)
+        return Picture(picture.tobytes("png"), picture.width, picture.height)
 
 
 # ------------------------------------------------------------------------------------------------- the tables
 
 
 def find_document(store: Store, document_id: str) -> DocumentRecord:
-    """Return the row of a document; `PageNotFoundError` names similar ids."""
+    """Return the row of a document.
+
+    Args:
+        store: Tables of the home.
+        document_id: Id of the document.
+    """
     if not store.exists("documents"):
         raise PageNotFoundError(f"{store.uri} has no tables yet. Run `taxkg build` first, or give another --home.")
     documents = store.read("documents")
     rows = list(iter_records(documents.filter(pl.col("document_id") == document_id), DocumentRecord))
     if not rows:
         stem = document_id.lower().removesuffix(".pdf").removesuffix(".txt")
-        known = list_names(documents["document_id"], wanted=stem)
-        raise PageNotFoundError(f"{store.uri} has no document {document_id!r}. Documents: {known}.")
+        similar_ids = list_names(documents["document_id"], unknown_name=stem)
+        raise PageNotFoundError(f"{store.uri} has no document {document_id!r}. Documents: {similar_ids}.")
     return rows[0]
 
 
-def _owners(store: Store, document_id: str, elements: Sequence[ElementRecord]) -> dict[str, str]:
+def _read_owners(store: Store, document_id: str, elements: Sequence[ElementRecord]) -> dict[str, str]:
     """Return the heading that owns each element; an element is owned as the paragraph that it is part of."""
     of_document = pl.col("document_id") == document_id
     headings = dict(store.read("anchors").filter(of_document).select("anchor_id", "heading").iter_rows())
@@ -199,7 +212,7 @@ def opened_page(document: SourceColumns, page: int) -> Iterator[Any]:
         page: 1-based page.
 
     Yields:
-        The page of the parser.
+        PyMuPDF's page.
 
     Raises:
         PageNotFoundError: The file is gone or has changed, or the parser cannot open the page.
@@ -222,21 +235,21 @@ def _as_pdf(source: Any, page: int) -> Iterator[Any]:
     if source.is_pdf:
         yield sheet
         return
-    with MUPDF.open() as made:
-        ground = made.new_page(width=sheet.rect.width, height=sheet.rect.height)
-        ground.insert_image(ground.rect, pixmap=sheet.get_pixmap(matrix=MUPDF.Matrix(GROUND_ZOOM, GROUND_ZOOM)))
-        yield ground
+    with MUPDF.open() as background_file:
+        background = background_file.new_page(width=sheet.rect.width, height=sheet.rect.height)
+        background.insert_image(background.rect, pixmap=sheet.get_pixmap(matrix=MUPDF.Matrix(GROUND_ZOOM, GROUND_ZOOM)))
+        yield background
 
 
 def draw_sheet(sheet: Any, *, zoom: float) -> Any:
     """Draw an opened page as a pixmap.
 
     Args:
-        sheet: Page of the parser.
-        zoom: Pixels per point; fewer on a page with more than `MOST_PIXELS`.
+        sheet: PyMuPDF's page.
+        zoom: Pixels per point; reduced if the picture would have more than `MOST_PIXELS`.
 
     Returns:
-        Pixmap of the parser.
+        PyMuPDF's pixmap.
     """
     area = max(1.0, sheet.rect.width * sheet.rect.height)
     zoom = min(zoom, math.sqrt(MOST_PIXELS / area))
@@ -265,7 +278,7 @@ def _draw_elements(canvas: Any, content: PageContent) -> None:
     for row in content.elements:
         color, box = ROLE_COLORS[row["role"]], _rect(row["bbox"])
         canvas.draw_rect(box, color=color, fill=color, width=0.8, fill_opacity=0.10, overlay=True)
-        tag = _tag(row)
+        tag = _format_tag(row)
         # In the gutter, so that no words of the page are hidden.
         x = max(0.0, box.x0 - MUPDF.get_text_length(tag, fontsize=TAG_FONT_PT) - 2.4)
         _write_tag(canvas, tag, x=x, y=box.y0 + TAG_FONT_PT, color=color)
@@ -280,15 +293,15 @@ def _draw_tables(canvas: Any, tables: Sequence[TableRecord]) -> None:
 
 def _draw_owners(canvas: Any, content: PageContent) -> None:
     """Name the owner above the first element of each run that it owns."""
-    before: str | None = None
+    previous_owner: str | None = None
     for row in content.elements:
         owner = content.owners.get(row["element_id"])
-        if owner is not None and owner != before:
+        if owner is not None and owner != previous_owner:
             box = _rect(row["bbox"])
             words = f"< {_printable(owner)[:50]}"
             width = MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
             _write_tag(canvas, words, x=max(box.x0 + 26, box.x1 - width), y=box.y0, color=OWNER_COLOR, is_filled=False)
-            before = owner
+            previous_owner = owner
 
 
 def _write_tag(canvas: Any, words: str, *, x: float, y: float, color: Color, is_filled: bool = True) -> None:
@@ -314,19 +327,22 @@ def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
     canvas.insert_text((x, y), notes, fontsize=PANEL_FONT_PT)
     y += LINE_PT
     width = PANEL_PT - 2 * MARGIN_PT
-    for row in content.listed:
+    for row in content.listed_elements:
         y += LINE_PT
         canvas.insert_text(
-            (x, y), _fitted(content.describe(row), width), fontsize=PANEL_FONT_PT, color=ROLE_COLORS[row["role"]]
+            (x, y),
+            _shorten_to_fit(content.describe(row), width),
+            fontsize=PANEL_FONT_PT,
+            color=ROLE_COLORS[row["role"]],
         )
 
 
-def _tag(row: ElementRecord) -> str:
+def _format_tag(row: ElementRecord) -> str:
     column = "*" if row["column_ix"] < 0 else str(row["column_ix"])
     return f"{row['element_ix']}.{column}"
 
 
-def _fitted(line: str, width: float) -> str:
+def _shorten_to_fit(line: str, width: float) -> str:
     line = _printable(line)
     while MUPDF.get_text_length(line, fontsize=PANEL_FONT_PT) > width:
         line = line[:-4] + "..."

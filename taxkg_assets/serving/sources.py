@@ -53,29 +53,31 @@ def drop(home: str, source: Path) -> list[str]:
         source: Folder or file of the source.
 
     Returns:
-        Ids of the documents that no other source contains, sorted.
+        Ids of the documents that the next build removes, sorted.
 
     Raises:
         MissingSourceError: The source was never recorded.
-        SourceError: It is the inbox or the only source.
+        SourceError: The source is the inbox, or the only one with documents.
     """
     store = Store(home)
     with store.exclusive(), store.lock_manifest():
         manifest = store.read_manifest()
         named = next((root for root in manifest.roots if root in (str(source), str(source.resolve()))), None)
         if named is None:
-            listed = ", ".join(manifest.roots) or "none"
-            raise MissingSourceError(f"{source} is not a recorded source of {store.home}. Sources: {listed}.")
+            source_list = ", ".join(manifest.roots) or "none"
+            raise MissingSourceError(f"{source} is not a recorded source of {store.home}. Sources: {source_list}.")
         if named == str(inbox_of(Home(home=home).settings)):
             raise SourceError(
                 f"{named} cannot be removed: the inbox is always a source. Delete the files in it instead."
             )
-        others = {root: find_source_files(root) for root in existing_roots(manifest.roots) if str(root) != named}
-        dropped = drop_source(manifest, named, others=others)
-        if not dropped.files:
+        files_of_others = {
+            root: find_source_files(root) for root in existing_roots(manifest.roots) if str(root) != named
+        }
+        new_manifest = drop_source(manifest, named, other_scans=files_of_others)
+        if not new_manifest.files:
             raise SourceError(
                 f"{named} cannot be removed: it is the only source with documents. Record another one first with "
                 "`taxkg build --corpus`, or delete the home."
             )
-        store.write_manifest(dropped)
-    return sorted(manifest.files.keys() - dropped.files.keys())
+        store.write_manifest(new_manifest)
+    return sorted(manifest.files.keys() - new_manifest.files.keys())

@@ -29,15 +29,15 @@ MAX_OPEN = 8
 class _Connection(sqlite3.Connection):
     """A connection that is given back instead of closed."""
 
-    give_back: Callable[[], None] | None = None
+    return_to_pool: Callable[[], None] | None = None
     """None closes it."""
 
     def close(self) -> None:
         """Give the connection back without a transaction; close one whose transaction cannot be ended."""
-        if self.give_back is not None:
+        if self.return_to_pool is not None:
             with suppress(sqlite3.Error):
                 self.rollback()
-                self.give_back()
+                self.return_to_pool()
                 return
         super().close()
 
@@ -50,19 +50,19 @@ class _OpenDatabases:
         self._is_over = False
         self._lock = threading.Lock()
 
-    def connect(self, path: str, **how: Any) -> _Connection:
+    def connect(self, path: str, **options: Any) -> _Connection:
         """Return a connection of its own for the caller, new only if no other is free."""
         with self._lock:
-            if free := self._free.get(path):
+            if free_connections := self._free.get(path):
                 self._free.move_to_end(path)
-                return free.pop()
-        made = sqlite3.connect(path, factory=_Connection, **{**how, "check_same_thread": False})
-        if made.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
-            made.execute("PRAGMA synchronous=NORMAL")
-            made.give_back = partial(self._give_back, path, made)
-        return made
+                return free_connections.pop()
+        connection = sqlite3.connect(path, factory=_Connection, **{**options, "check_same_thread": False})
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.return_to_pool = partial(self._return_to_pool, path, connection)
+        return connection
 
-    def _give_back(self, path: str, connection: _Connection) -> None:
+    def _return_to_pool(self, path: str, connection: _Connection) -> None:
         with self._lock:
             self._free.setdefault(path, []).append(connection)
             self._free.move_to_end(path)
@@ -81,7 +81,7 @@ class _OpenDatabases:
 
 def _close(connections: list[_Connection]) -> None:
     for connection in connections:
-        connection.give_back = None
+        connection.return_to_pool = None
         connection.close()
 
 
@@ -93,18 +93,18 @@ def reduce_fsyncs(folder: Path) -> Iterator[None]:
         folder: Folder of databases in WAL mode.
 
     Yields:
-        Nothing; connections that are opened meanwhile have `synchronous=NORMAL` and are used again.
+        Nothing; while the context is open, connections have `synchronous=NORMAL` and stay open for reuse.
     """
-    databases, below = _OpenDatabases(), folder.resolve()
-    is_below: dict[str, bool] = {}
+    databases, resolved_folder = _OpenDatabases(), folder.resolve()
+    is_in_folder: dict[str, bool] = {}
 
     def do_connect(dialect: Any, _record: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         if dialect.name != "sqlite":
             return None
         path = str(arguments[0])
-        if path not in is_below:
-            is_below[path] = Path(path).resolve().is_relative_to(below)
-        return databases.connect(path, **options) if is_below[path] else None
+        if path not in is_in_folder:
+            is_in_folder[path] = Path(path).resolve().is_relative_to(resolved_folder)
+        return databases.connect(path, **options) if is_in_folder[path] else None
 
     event.listen(Engine, "do_connect", do_connect)
     try:

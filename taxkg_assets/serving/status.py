@@ -34,7 +34,17 @@ class FlagRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class TableStatus:
-    """One table of the home."""
+    """One table of the home.
+
+    Attributes:
+        table: Name of the table.
+        state: `missing`, `stale` or `current`.
+        rows: Number of rows; None for a missing table.
+        version: Newest version; None for a missing table.
+        gates: Number of its gates.
+        failing: By gate that has not passed on this version, the reason.
+        is_trained: Whether `taxkg train` builds it, and not `taxkg build`.
+    """
 
     table: str
     state: str
@@ -43,7 +53,6 @@ class TableStatus:
     gates: int
     failing: dict[str, str]
     is_trained: bool = False
-    """Whether `taxkg train` builds it, and not `taxkg build`."""
 
 
 def table_statuses(store: Store) -> list[TableStatus]:
@@ -53,7 +62,7 @@ def table_statuses(store: Store) -> list[TableStatus]:
         store: Tables of the home.
 
     Returns:
-        One row per table, in pipeline order: missing, current or stale, and gates that have not passed on this version.
+        One entry per table, in pipeline order.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 
@@ -68,7 +77,7 @@ def list_hidden_texts(store: Store) -> list[FoundTextRecord]:
         store: Tables of the home.
 
     Returns:
-        One row per text with document, page and reason.
+        One row per text: document, page, why it is hidden, and whether it looks like a prompt injection.
     """
     documents = store.read_or_empty("documents")
     # A home of an older version does not say; its next build will.
@@ -93,17 +102,19 @@ def list_flagged(store: Store) -> list[FlagRecord]:
 def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
     home = Home(home=str(store.home))
     states = {name: store.state(name) for name in PIPELINE.order()}
-    faults = find_ungated(instance, store, PIPELINE)
+    unpassed_gates = find_ungated(instance, store, PIPELINE)
     stale = find_stale(home, states)
     rows: list[TableStatus] = []
     for name, state in states.items():
-        word = "missing" if state is None else "stale" if name in stale else "current"
-        table_faults = {g.split(":", 1)[1]: why for g, why in faults.items() if g.startswith(f"{name}:")}
+        state_name = "missing" if state is None else "stale" if name in stale else "current"
+        table_faults = {
+            gate.split(":", 1)[1]: reason for gate, reason in unpassed_gates.items() if gate.startswith(f"{name}:")
+        }
         count = None if state is None else store.count(name)
         version = None if state is None else state.version
         failing = {} if state is None else table_faults
         is_trained = name in PIPELINE.trained()
-        rows.append(TableStatus(name, word, count, version, len(PIPELINE.gates(name)), failing, is_trained))
+        rows.append(TableStatus(name, state_name, count, version, len(PIPELINE.gates(name)), failing, is_trained))
     return rows
 
 
@@ -111,29 +122,33 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
     """Find the tables that the next build would rebuild.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         states: Last recorded state of each table, in pipeline order; None for a missing one.
 
     Returns:
-        Names of the tables with other inputs, code or settings than recorded, and of those downstream.
+        Names of tables whose inputs, code or settings differ from the recorded ones, and of all tables built from them.
     """
     stale = {"documents"} if _documents_changed(home) else set()
     admitted = states["documents"].documents if states["documents"] is not None else {}
-    wanted = {d: s["content"] for d, s in admitted.items()}
+    current_readings = {document: record["content"] for document, record in admitted.items()}
     for name in states:
         state, upstream = states[name], PIPELINE.upstream(name)
         if (
             state is None
-            or any(u in stale or states[u] is None for u in upstream)
+            or any(input_name in stale or states[input_name] is None for input_name in upstream)
             or (
                 name in PER_DOCUMENT
-                and _stored_rows(state) != {d: (r, refinement_fingerprint(home, name)) for d, r in wanted.items()}
+                and _stored_rows(state)
+                != {
+                    document: (reading, refinement_fingerprint(home, name))
+                    for document, reading in current_readings.items()
+                }
             )
         ):
             stale.add(name)
         elif fingerprint := PIPELINE[name].fingerprint:
-            above = {u: s for u in upstream if (s := states[u]) is not None}
-            if fingerprint(home, above) != state.inputs:
+            input_states = {input_name: record for input_name in upstream if (record := states[input_name]) is not None}
+            if fingerprint(home, input_states) != state.inputs:
                 stale.add(name)
     return stale
 
@@ -147,19 +162,21 @@ def _documents_changed(home: Home) -> bool:
     files = home.store.read_manifest().files
     settings = home.settings
     version = reading_version(settings)
-    seen: set[str] = set()
+    unchanged_ids: set[str] = set()
     documents = list(iter_records(home.store.read_or_empty("documents"), DocumentRecord))
-    statuses = inspect_sources(home, files.keys(), files=files, known={row["document_id"]: row for row in documents})
+    statuses = inspect_sources(
+        home, files.keys(), files=files, admitted_rows={row["document_id"]: row for row in documents}
+    )
     for row in documents:
         status = statuses.get(row["document_id"])
         if status is None:  # gone
             return True
         is_same = status.sha256 == row["sha256"] and row["code_version"] == version
         if is_same and row.get("tier") == tier_of(settings, row):
-            seen.add(row["document_id"])
+            unchanged_ids.add(row["document_id"])
     for refused in iter_records(home.store.read_or_empty("quarantine"), QuarantineRecord):
         status = statuses.get(refused["document_id"])
         if status is None or status.sha256 != refused["sha256"] or refused["code_version"] != version:
             return True  # gone, or no longer refused for that
-        seen.add(refused["document_id"])
-    return seen != set(files)
+        unchanged_ids.add(refused["document_id"])
+    return unchanged_ids != set(files)

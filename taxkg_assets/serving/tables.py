@@ -38,13 +38,13 @@ class TableLookup:
         route = find_route(question, catalog=self._forms)
         matches = find_cells(
             question,
-            self._catalogue if document is None else self._only(document),
+            self._catalogue if document is None else self._select_document(document),
             k=k,
             forms=route.forms,
             names_place=bool(route.places),
             priors=score_tables(ranking, facts=self._searcher.passages),
         )
-        return [self._row(match, rank=rank) for rank, match in enumerate(matches, start=1)]
+        return [self._to_row(match, rank=rank) for rank, match in enumerate(matches, start=1)]
 
     @cached_property
     def _documents(self) -> dict[str, DocumentRecord]:
@@ -75,13 +75,13 @@ class TableLookup:
     @cached_property
     def _searcher(self) -> Searcher:
         """Return the release's search without its own look-up of cells."""
-        whole = self.released.searcher
-        return whole.with_parts(replace(whole.parts, cells=False))
+        searcher = self.released.searcher
+        return searcher.with_parts(replace(searcher.parts, cells=False))
 
-    def _only(self, document: str) -> TableCatalogue:
-        return TableCatalogue(tuple(e for e in self._catalogue.entries if e.row["document_id"] == document))
+    def _select_document(self, document: str) -> TableCatalogue:
+        return TableCatalogue(tuple(entry for entry in self._catalogue.entries if entry.row["document_id"] == document))
 
-    def _row(self, match: CellMatch, *, rank: int) -> CellRow:
+    def _to_row(self, match: CellMatch, *, rank: int) -> CellRow:
         document_id, page = self._places[match.table_id]
         document = self._documents[document_id]
         heading_path, anchor_key = self._nodes.get(match.table_id, (document["title"], None))

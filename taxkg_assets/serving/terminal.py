@@ -41,4 +41,4 @@ def escape_controls(text: str) -> str:
     Returns:
         JSON that a terminal can print.
     """
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", text)

@@ -86,8 +86,8 @@ class ToolServer(MCPServer[Any]):
         """Call a tool.
 
         Args:
-            args: Name and arguments of the tool.
-            kwargs: The same, by name.
+            args: Positional arguments of `MCPServer.call_tool`: the tool's name and its arguments.
+            kwargs: Keyword arguments of `MCPServer.call_tool`.
 
         Returns:
             What the tool returns.
@@ -138,8 +138,8 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
         Not for "what changed" (use `diff`) and not for one figure of a table (use `table`). `k` is the number of
         nearest passages that come with an abstention.
         """
-        found = service.ask(question, k=k, form=form, year=year, document=document)
-        return reply_answer(found, k=k)
+        answer = service.ask(question, k=k, form=form, year=year, document=document)
+        return reply_answer(answer, k=k)
 
     # arguments: each is a field of the tool that agents see, nearly all with a default
     @server.tool(annotations=READS)
@@ -185,7 +185,7 @@ def _add_field_tools(server: MCPServer[Any], service: Service) -> None:
     @server.tool(annotations=READS)
     @explained
     def line(form: FieldForm, key: FieldKey, revision: Revision = "") -> LineReply:
-        """Look up a line of a form or schedule: label, formula, where its amount comes from and goes, its place."""
+        """Look up a line of a form or schedule: label, formula, where its amount comes from and goes, its page."""
         return reply_line(service.find_line(form, key), revision=revision)
 
     @server.tool(annotations=READS)
@@ -206,7 +206,7 @@ def _add_field_tools(server: MCPServer[Any], service: Service) -> None:
         document: Annotated[str, Field(max_length=200, description="document id of a form, from `documents`")],
         k: RowCount = 100,
     ) -> FieldsReply:
-        """List the boxes and lines of a form in the order they are filled in: key, label, section, formula, place."""
+        """List the boxes and lines of a form in the order they are filled in: key, label, section, formula, page."""
         return reply_fields(list_fields(service.current, document), k=k)
 
 
@@ -229,7 +229,7 @@ def _add_document_tools(server: MCPServer[Any], service: Service) -> None:
     ) -> ChangesReply:
         """List what changed between two revisions, boxes first. Use it instead of `ask` for "what changed"."""
         rows = service.list_changes(name, older, newer, routine=routine, key=key)
-        return reply_changes(rows, k=k, documents=service.find_compared(name, older, newer))
+        return reply_changes(rows, k=k, documents=service.find_compared_documents(name, older, newer))
 
     @server.tool(annotations=READS)
     @explained

@@ -45,12 +45,12 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
         depth: Maximum number of steps in each direction.
 
     Returns:
-        The line with the steps of both directions. A line that a direction reached before has no further steps. A line
-        of a form that the library does not contain, but whose flows its documents state, has no document, revision or
-        label.
+        The line with the steps in both directions. A line that is reached again has no further steps. If the library
+        does not contain the line's form, and other documents state its flows, document, revision and label are empty.
 
     Raises:
-        LineNotFoundError: There is no such line in the library nor in a statement, or the release has no flows.
+        LineNotFoundError: No form of the library has the line and no document states its flows, or the release was
+            made by a version of taxkg without flows.
     """
     if not released.holds("flows"):
         raise LineNotFoundError(
@@ -71,13 +71,17 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
         (row["document_id"], row["part"], row["key"]): row["label"]
         for row in released.table("lines").select("document_id", "part", "key", "label").iter_rows(named=True)
     }
-    start = (line.document_id or line.form, line.part, line.key)
-    by_source = _index(flows, "source", start, code)
-    into = _follow(start, by_source, "target", labels, depth, {start})
-    out_of = _follow(start, _index(flows, "target", start, code), "source", labels, depth, {start})
-    traced = line.model_copy(update={"code": code, "into": into, "out_of": out_of})
-    named_by = [] if _leaves(start, by_source, line.form) else find_naming_lines(released, traced)
-    return traced.model_copy(update={"named_by": named_by})
+    start_node = (line.document_id or line.form, line.part, line.key)
+    by_source = _index_flows(flows, "source", start_node, code)
+    destinations = _follow(start_node, by_source, "target", labels, depth, {start_node})
+    sources = _follow(
+        start_node, _index_flows(flows, "target", start_node, code), "source", labels, depth, {start_node}
+    )
+    trace_of_line = line.model_copy(update={"code": code, "into": destinations, "out_of": sources})
+    named_by = (
+        [] if _reaches_other_form(start_node, by_source, line.form) else find_naming_lines(released, trace_of_line)
+    )
+    return trace_of_line.model_copy(update={"named_by": named_by})
 
 
 def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str, revision: str) -> Trace:
@@ -88,8 +92,8 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
     Raises:
         LineNotFoundError: There is no such line in the library nor in a statement.
     """
-    if code and (coded := _find_outside(flows.filter(pl.col("source_code") == code), query, released)):
-        return coded
+    if code and (line_of_code := _find_outside(flows.filter(pl.col("source_code") == code), query, released)):
+        return line_of_code
     try:
         lines = find_lines(released, [query])
     except FormNotFoundError:
@@ -100,12 +104,12 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
     except SeveralFormsError:
         raise
     except LineNotFoundError:
-        outside = _find_outside(flows, query, released)
-        if outside is None:
+        outside_line = _find_outside(flows, query, released)
+        if outside_line is None:
             raise
-        return outside
-    outside = None if lines[0].document_id else _find_outside(flows, query, released)
-    return outside or _choose_revision(lines, revision)
+        return outside_line
+    outside_line = None if lines[0].document_id else _find_outside(flows, query, released)
+    return outside_line or _choose_revision(lines, revision)
 
 
 def _split_code(query: str) -> tuple[str, str]:
@@ -125,8 +129,9 @@ def _find_outside(flows: pl.DataFrame, query: str, released: Released) -> Trace 
     if not any((line.form, line.key) in ends for line in lines):
         return None
     line = choose_outside_line(lines)
-    if len(line.parts) > 1 and not line.queried:
-        raise LineNotFoundError(f"Several parts of {line.form} have this line. Name the part: {', '.join(line.parts)}.")
+    if len(line.stated_parts) > 1 and not line.part_spellings:
+        parts = ", ".join(line.stated_parts)
+        raise LineNotFoundError(f"Several parts of {line.form} have this line. Name the part: {parts}.")
     return Trace(
         document_id="", form=line.form, revision="", part=line.part, key=line.key, label="", into=[], out_of=[]
     )
@@ -145,12 +150,12 @@ def _join_part(flows: pl.DataFrame, line: Trace) -> pl.DataFrame:
 def _fill_parts(flows: pl.DataFrame) -> pl.DataFrame:
     """Give lines of forms outside the library their part where only some statements name it, and all the same one."""
     for end in ("source", "target"):
-        named = [f"{end}_form", f"{end}_key"]
-        parts = _list_parts(flows).rename(dict(zip(("form", "key"), named, strict=True)))
-        is_open = pl.col(f"{end}_document_id").is_null() & (pl.col(f"{end}_part") == "")
-        filled = pl.when(is_open).then(pl.col("only_part").fill_null("")).otherwise(pl.col(f"{end}_part"))
-        flows = flows.join(parts, on=named, how="left", maintain_order="left")
-        flows = flows.with_columns(filled.alias(f"{end}_part")).drop("only_part")
+        line_columns = [f"{end}_form", f"{end}_key"]
+        parts = _list_parts(flows).rename(dict(zip(("form", "key"), line_columns, strict=True)))
+        lacks_part = pl.col(f"{end}_document_id").is_null() & (pl.col(f"{end}_part") == "")
+        part = pl.when(lacks_part).then(pl.col("only_part").fill_null("")).otherwise(pl.col(f"{end}_part"))
+        flows = flows.join(parts, on=line_columns, how="left", maintain_order="left")
+        flows = flows.with_columns(part.alias(f"{end}_part")).drop("only_part")
     return flows
 
 
@@ -163,9 +168,9 @@ def _list_parts(flows: pl.DataFrame) -> pl.DataFrame:
         )
         for end in ("source", "target")
     ]
-    named = pl.concat(ends).filter(pl.col("part") != "").unique()
+    ends_with_part = pl.concat(ends).filter(pl.col("part") != "").unique()
     return (
-        named.group_by("form", "key")
+        ends_with_part.group_by("form", "key")
         .agg(pl.col("part").first().alias("only_part"), pl.len().alias("count"))
         .filter(pl.col("count") == 1)
         .drop("count")
@@ -180,55 +185,59 @@ def _choose_revision(lines: Sequence[LineRow], revision: str) -> Trace:
     """
     for line in lines:
         if not line.document_id or line.document_id == revision or line.revision.startswith(revision):
-            same = {name: getattr(line, name) for name in ("document_id", "form", "revision", "part", "key", "label")}
-            return Trace(**same, into=[], out_of=[])
-    known = ", ".join(dict.fromkeys(line.revision for line in lines))
-    raise LineNotFoundError(f"No revision {revision!r} of {lines[0].form} has this line. Revisions with it: {known}.")
+            fields = {name: getattr(line, name) for name in ("document_id", "form", "revision", "part", "key", "label")}
+            return Trace(**fields, into=[], out_of=[])
+    revision_list = ", ".join(dict.fromkeys(line.revision for line in lines))
+    raise LineNotFoundError(
+        f"No revision {revision!r} of {lines[0].form} has this line. Revisions with it: {revision_list}."
+    )
 
 
-def draw(traced: Trace) -> str:
+def draw(trace: Trace) -> str:
     """Draw a trace as SVG: the sources of the amount at the left, the line, its destinations at the right.
 
     Args:
-        traced: What `trace` returns.
+        trace: Trace of a line.
 
     Returns:
         SVG document.
     """
     layers: dict[int, list[str]] = defaultdict(list)
     arrows: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    layers[0].append(name_line(traced))
+    layers[0].append(name_line(trace))
 
-    def place(steps: Sequence[TraceStep], at: tuple[int, int], way: int) -> None:
+    def add_steps(steps: Sequence[TraceStep], position: tuple[int, int], direction: int) -> None:
         for step in steps:
-            layer = layers[at[0] + way]
+            layer = layers[position[0] + direction]
             name = name_line(step)
             if name not in layer:
                 layer.append(name)
-            own = (at[0] + way, layer.index(name))
-            arrow = (at, own) if way > 0 else (own, at)
+            step_position = (position[0] + direction, layer.index(name))
+            arrow = (position, step_position) if direction > 0 else (step_position, position)
             if arrow not in arrows:
                 arrows.append(arrow)
-            place(step.steps, own, way)
+            add_steps(step.steps, step_position, direction)
 
-    place(traced.into, (0, 0), 1)
-    place(traced.out_of, (0, 0), -1)
-    left = min(layers)
+    add_steps(trace.into, (0, 0), 1)
+    add_steps(trace.out_of, (0, 0), -1)
+    leftmost = min(layers)
     width, height = _WIDTH * len(layers) + 20, _HEIGHT * max(map(len, layers.values())) + 20
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">']
-    parts.append('<defs><marker id="a" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">')
-    parts.append('<path d="M0 0 8 4 0 8z" fill="#555"/></marker></defs>')
+    svg_parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">']
+    svg_parts.append('<defs><marker id="a" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">')
+    svg_parts.append('<path d="M0 0 8 4 0 8z" fill="#555"/></marker></defs>')
     for (from_layer, from_row), (to_layer, to_row) in arrows:
-        x0, y0 = 10 + (from_layer - left) * _WIDTH + 240, 10 + from_row * _HEIGHT + 16
-        x1, y1 = 10 + (to_layer - left) * _WIDTH, 10 + to_row * _HEIGHT + 16
-        parts.append(f'<path d="M{x0} {y0} {x1} {y1}" stroke="#555" marker-end="url(#a)"/>')
+        x0, y0 = 10 + (from_layer - leftmost) * _WIDTH + 240, 10 + from_row * _HEIGHT + 16
+        x1, y1 = 10 + (to_layer - leftmost) * _WIDTH, 10 + to_row * _HEIGHT + 16
+        svg_parts.append(f'<path d="M{x0} {y0} {x1} {y1}" stroke="#555" marker-end="url(#a)"/>')
     for layer, names in layers.items():
         for row, name in enumerate(names):
-            x, y = 10 + (layer - left) * _WIDTH, 10 + row * _HEIGHT
+            x, y = 10 + (layer - leftmost) * _WIDTH, 10 + row * _HEIGHT
             fill = "#fff2cc" if layer == 0 else "#eef3fa"
-            parts.append(f'<rect x="{x}" y="{y}" width="240" height="32" rx="4" fill="{fill}" stroke="#555"/>')
-            parts.append(f'<text x="{x + 120}" y="{y + 20}" font-size="10" text-anchor="middle">{escape(name)}</text>')
-    return "\n".join([*parts, "</svg>\n"])
+            svg_parts.append(f'<rect x="{x}" y="{y}" width="240" height="32" rx="4" fill="{fill}" stroke="#555"/>')
+            svg_parts.append(
+                f'<text x="{x + 120}" y="{y + 20}" font-size="10" text-anchor="middle">{escape(name)}</text>'
+            )
+    return "\n".join([*svg_parts, "</svg>\n"])
 
 
 def name_line(step: Trace | TraceStep) -> str:
@@ -238,7 +247,7 @@ def name_line(step: Trace | TraceStep) -> str:
         step: A step, or the line that a trace begins with.
 
     Returns:
-        Name as it is shown to users.
+        Name: `1040 (2023) line 7a`, `W-2 (2024) box 12 code W`.
     """
     revision = f" ({step.revision})" if step.revision else ""
     part = f" Part {step.part}" if step.part else ""
@@ -248,71 +257,73 @@ def name_line(step: Trace | TraceStep) -> str:
     return f"{step.form}{revision}{part} {step.key.replace('_', ' ')}".rstrip() + column + code
 
 
-def _index(flows: pl.DataFrame, end: str, start: Node, code: str) -> dict[Node, list[FlowColumns]]:
+def _index_flows(flows: pl.DataFrame, end: str, start: Node, code: str) -> dict[Node, list[FlowColumns]]:
     """Index flows by one end; those of the first line are only the ones of its code, if one is meant."""
-    found: dict[Node, list[FlowColumns]] = defaultdict(list)
+    flows_by_node: dict[Node, list[FlowColumns]] = defaultdict(list)
     for row in flows.iter_rows(named=True):
-        node = _node(row, end)
+        node = _node_of(row, end)
         if not code or node != start or row[f"{end}_code"] == code:
-            found[node].append(row)
-    return found
+            flows_by_node[node].append(row)
+    return flows_by_node
 
 
-def _node(row: FlowColumns, end: str) -> Node:
+def _node_of(row: FlowColumns, end: str) -> Node:
     return row[f"{end}_document_id"] or row[f"{end}_form"], row[f"{end}_part"], row[f"{end}_key"]
 
 
 def _follow(
-    at: Node,
+    node: Node,
     index: Mapping[Node, Sequence[FlowColumns]],
     end: str,
     labels: Mapping[Node, str],
     depth: int,
-    seen: set[Node],
+    reached: set[Node],
 ) -> list[TraceStep]:
     """Follow all flows of a line in one direction, each other end once, in printed order.
 
     What is stated of the same year comes first, of that what the line's own document states.
     """
     flows: dict[Node, FlowColumns] = {}
-    rows = sorted(index.get(at, ()), key=lambda row: (not row["is_same_year"], row["document_id"] != at[0]))
+    rows = sorted(index.get(node, ()), key=lambda row: (not row["is_same_year"], row["document_id"] != node[0]))
     for row in rows if depth > 0 else ():
-        end_node = _node(row, end)
-        if not (end_node in seen and end_node == at):
+        end_node = _node_of(row, end)
+        if not (end_node in reached and end_node == node):
             flows.setdefault(end_node, row)
     ranks = {row[f"{end}_form"]: rank for rank, row in reversed([*enumerate(flows.values())])}
     steps = []
-    for end_node, row in sorted(flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _order(item[0]))):
+    for end_node, row in sorted(
+        flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _sort_key_of_line(item[0]))
+    ):
         further: list[TraceStep] = []
-        if end_node not in seen:
-            seen.add(end_node)
-            further = _follow(end_node, index, end, labels, depth - 1, seen)
-        steps.append(_step(row, end, label=labels.get(end_node, ""), further=further))
+        if end_node not in reached:
+            reached.add(end_node)
+            further = _follow(end_node, index, end, labels, depth - 1, reached)
+        steps.append(_to_step(row, end, label=labels.get(end_node, ""), further=further))
     return steps
 
 
-def _leaves(start: Node, by_source: Mapping[Node, Sequence[FlowColumns]], form: str) -> bool:
+def _reaches_other_form(start: Node, by_source: Mapping[Node, Sequence[FlowColumns]], form: str) -> bool:
     """Decide whether the amount of a line reaches another form, in any number of steps."""
-    seen, ahead = {start}, [start]
-    while ahead:
-        for row in by_source.get(ahead.pop(), ()):
+    reached, open_nodes = {start}, [start]
+    while open_nodes:
+        for row in by_source.get(open_nodes.pop(), ()):
             if row["target_form"] != form:
                 return True
-            end_node = _node(row, "target")
-            if end_node not in seen:
-                seen.add(end_node)
-                ahead.append(end_node)
+            end_node = _node_of(row, "target")
+            if end_node not in reached:
+                reached.add(end_node)
+                open_nodes.append(end_node)
     return False
 
 
-def _order(node: Node) -> tuple[int, str, tuple[int, str]]:
+def _sort_key_of_line(node: Node) -> tuple[int, str, tuple[int, str]]:
     """Return a sort key for lines of a form: the newest revision first, in it by part and number."""
     document, part, key = node
     year = re.search(_YEAR, document)
     return -int(year[1]) if year else 0, f"{document} {part}", order_of_key(key)
 
 
-def _step(row: FlowColumns, end: str, *, label: str, further: list[TraceStep]) -> TraceStep:
+def _to_step(row: FlowColumns, end: str, *, label: str, further: list[TraceStep]) -> TraceStep:
     document = row[f"{end}_document_id"]
     return TraceStep(
         **{name: row[f"{end}_{name}"] for name in ("form", "part", "key", "column")},

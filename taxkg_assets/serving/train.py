@@ -29,14 +29,14 @@ class TrainedRecord(PromotionRecord):
 
 
 def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
-    """Build training pairs, negatives and models from the built graph; current tables are not rebuilt.
+    """Build training pairs, hard negatives and models from the tables of a built home; current ones are not rebuilt.
 
-    A training has its own lock, so that a build never waits for it. It reads only tables whose gates passed.
+    A training has its own lock, so a build never waits for it.
 
     Args:
         home: Folder or bucket address of the home.
         kind: `encoder`, `reranker` or `all`.
-        log_level: Least level of Dagster's messages that are shown.
+        log_level: Lowest level of Dagster's messages to show.
 
     Returns:
         What was built, and the results of the gates.
@@ -51,12 +51,12 @@ def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
     with store.exclusive(work=TRAINING):
         if not store.exists("index"):
             raise SelectionError(f"{store.home} is not built yet: run `taxkg build` first.")
-        wanted = KINDS["all"] if kind == "reranker" and not store.exists("model") else KINDS[kind]
+        model_tables = KINDS["all"] if kind == "reranker" and not store.exists("model") else KINDS[kind]
         result = BuildResult(is_done=True, seconds=0.0, run_ids=[])
-        chosen = dg.AssetSelection.assets(*LEARNED_FROM, *wanted)
+        selection = dg.AssetSelection.assets(*LEARNED_FROM, *model_tables)
         with open_instance(store) as instance:
             report_dead_run(instance, store, work=TRAINING)
-            run_selection(instance, store, selection=chosen, result=result, log_level=log_level, work=TRAINING)
+            run_selection(instance, store, selection=selection, result=result, log_level=log_level, work=TRAINING)
             alert_runs(instance, store, result.run_ids, settings=Home(home=str(store.home)).settings)
     result.seconds = time.monotonic() - started
     return result

@@ -78,59 +78,66 @@ class Checker:
             seconds: Time after which the remaining statements are left unchecked; None for no limit.
 
         Returns:
-            The findings, with the numbers of sentences that were not checked.
+            The findings, the number of parts that were left unchecked, and that of sentences that state nothing.
         """
         started = time.monotonic()
         parts = read_draft(draft.text)
         findings: list[Finding] = []
-        unchecked = skipped = 0
-        every: list[Quotation | Statement] = [*parts.quotations, *parts.statements]
-        for part in every:
+        unchecked_count = skipped_count = 0
+        checked_parts: list[Quotation | Statement] = [*parts.quotations, *parts.statements]
+        for part in checked_parts:
             is_late = seconds is not None and time.monotonic() - started > seconds
             if is_late or len(findings) >= load_verification().limits.statements:
-                unchecked += 1
+                unchecked_count += 1
             elif isinstance(part, Quotation):
                 findings.append(self._check_quotation(part, draft))
             elif self._is_claim(part, claim := read_claim(part, language=self._language), parts.quotations):
                 findings.append(self._check_statement(part, claim, draft))
             else:
-                skipped += 1
+                skipped_count += 1
         ordered = order_findings(findings)
         counts = Counter(finding.verdict for finding in ordered)
         return Report(
             name=draft.name,
             release=self.released.row["release_ix"],
             findings=ordered,
-            skipped=skipped,
-            unchecked=unchecked,
+            skipped=skipped_count,
+            unchecked=unchecked_count,
             counts={verdict: counts[verdict] for verdict in Verdict},
         )
 
     # ------------------------------------------------------------------------------------------- statements
 
     def decide(self, claim: Claim) -> tuple[Decision, str]:
-        """Return the verdict on a claim with its reason.
+        """Decide on a claim: by the graph, else by passages of the documents it names, else by those of others.
 
         Args:
             claim: A claim of the draft.
+
+        Returns:
+            The decision, and its reason in one sentence.
         """
-        found = find_documents(claim.subject, list(self._documents.values()))
-        if found.own and (answered := self._graph.decide(claim, found.own)):
-            return answered
-        if claim.subject.forms and not found.is_known:
-            named = ", ".join(claim.subject.forms)
-            return Decision(Verdict.not_found), f"The library has no document for {named}."
-        if claim.subject.forms and not found.own:
-            return self._abstain_for_year(claim, found)
-        own = found.own or self._passages.search(claim)
-        rows = self._passages.compare(claim, own)
-        decision = decide(rows, is_open=self._graph.reads(claim))
+        documents = find_documents(claim.subject, list(self._documents.values()))
+        if documents.own and (graph_decision := self._graph.decide(claim, documents.own)):
+            return graph_decision
+        if claim.subject.forms and not documents.is_known:
+            form_names = ", ".join(claim.subject.forms)
+            return Decision(Verdict.not_found), f"The library has no document for {form_names}."
+        if claim.subject.forms and not documents.own:
+            return self._abstain_for_year(claim, documents)
+        document_ids = documents.own or self._passages.search(claim)
+        comparisons = self._passages.compare(claim, document_ids)
+        decision = decide(comparisons, is_open=self._graph.reads(claim))
         if decision.verdict is Verdict.supported or not claim.values:
             return decision, explain_decision(decision)
-        if any(row.agrees and row.score >= load_verification().thresholds.contradiction for row in rows):
-            return decision, explain_decision(decision)  # the documents named state its values: not those of another
-        elsewhere = self._find_elsewhere(claim, own, found.others, decision)
-        return elsewhere or (decision, explain_decision(decision))
+        if any(
+            comparison.agrees and comparison.score >= load_verification().thresholds.contradiction
+            for comparison in comparisons
+        ):
+            # A passage of the named documents states the claim's values, so that no other document can be meant.
+            return decision, explain_decision(decision)
+        other_decision = self._find_elsewhere(claim, document_ids, documents.others, decision)
+        return other_decision or (decision, explain_decision(decision))
 
     def _check_statement(self, statement: Statement, claim: Claim, draft: DraftFile) -> Finding:
         decision, reason = self.decide(claim)
@@ -146,9 +153,9 @@ class Checker:
             compared=list_compared(decision),
         )
 
-    def _abstain_for_year(self, claim: Claim, found: Documents) -> tuple[Decision, str]:
+    def _abstain_for_year(self, claim: Claim, documents: Documents) -> tuple[Decision, str]:
         """No document of the year: nothing is decided, and the nearest revision that says so is shown."""
-        rows = self._passages.compare(claim, found.others[:1])
+        rows = self._passages.compare(claim, documents.others[:1])
         year = claim.subject.year
         reason = f"The library has no document for {', '.join(claim.subject.forms)} and {year}"
         supporting = next((row for row in rows if supports(row)), None)
@@ -158,26 +165,26 @@ class Checker:
         return Decision(Verdict.unclear, supporting), f"{reason}; revision {revision} says the same."
 
     def _find_elsewhere(
-        self, claim: Claim, own: Sequence[str], others: Sequence[str], decision: Decision
+        self, claim: Claim, named_documents: Sequence[str], other_revisions: Sequence[str], decision: Decision
     ) -> tuple[Decision, str] | None:
         """Find the statement in another revision or form, where the documents that it names do not support it."""
-        least = load_verification().thresholds.elsewhere
-        for name in others[:OTHER_REVISIONS]:
+        least_score = load_verification().thresholds.elsewhere
+        for name in other_revisions[:OTHER_REVISIONS]:
             if not self._passages.may_state(claim, name):
                 continue
             for row in self._passages.compare(claim, [name], is_aligned=False):
-                if supports(row, least_score=least):
+                if supports(row, least_score=least_score):
                     revision = self._documents[name]["revision"]
                     differences = decision.differences if decision.verdict is Verdict.contradicted else ()
                     reason = f"Stated in revision {revision}, not in the one that the draft cites."
                     return Decision(Verdict.other_year, row, differences), reason
         if decision.verdict is Verdict.contradicted or not claim.keys:
             return None
-        known = {*own, *others}
+        searched = {*named_documents, *other_revisions}
         for name in self._passages.search(claim):
-            if name not in known and self._passages.may_state(claim, name):
+            if name not in searched and self._passages.may_state(claim, name):
                 for row in self._passages.compare(claim, [name], is_aligned=False):
-                    if supports(row, least_score=least):
+                    if supports(row, least_score=least_score):
                         title = self._documents[name]["title"]
                         return Decision(
                             Verdict.other_form, row
@@ -210,8 +217,8 @@ class Checker:
         if not matches:
             return self._report_missing(quotation, draft)
         claim = read_claim(Statement(quotation.around, 0, 0), language=self._language)
-        found = find_documents(claim.subject, list(self._documents.values()))
-        verdict, reason, best = self._judge_matches(matches, claim, found)
+        documents = find_documents(claim.subject, list(self._documents.values()))
+        verdict, reason, best = self._judge_matches(matches, claim, documents)
         return self._finding(
             draft,
             kind="quotation",
@@ -224,50 +231,54 @@ class Checker:
         )
 
     def _judge_matches(
-        self, matches: Sequence[QuotationMatch], claim: Claim, found: Documents
+        self, matches: Sequence[QuotationMatch], claim: Claim, documents: Documents
     ) -> tuple[Verdict, str, QuotationMatch]:
         def rank(match: QuotationMatch) -> tuple[bool, str, str]:
             row = self._documents[match.document_id]
             return not row["is_draft"], str(row["revision"]), row["document_id"]
 
         best = max(matches, key=rank)
-        if not found.own:
+        if not documents.own:
             return Verdict.verbatim, "The library contains these words.", best
-        own = [match for match in matches if match.document_id in found.own]
-        if own:
-            return Verdict.verbatim, "The document that the draft names contains these words.", max(own, key=rank)
-        other = [match for match in matches if match.document_id in found.others]
-        if other and claim.subject.year is None:
+        matches_in_named = [match for match in matches if match.document_id in documents.own]
+        if matches_in_named:
+            return (
+                Verdict.verbatim,
+                "The document that the draft names contains these words.",
+                max(matches_in_named, key=rank),
+            )
+        matches_in_others = [match for match in matches if match.document_id in documents.others]
+        if matches_in_others and claim.subject.year is None:
             return (
                 Verdict.verbatim,
                 "An earlier revision contains these words, but the newest one does not.",
-                max(other, key=rank),
+                max(matches_in_others, key=rank),
             )
-        if other:
-            place = max(other, key=rank)
-            revision = self._documents[place.document_id]["revision"]
+        if matches_in_others:
+            newest_match = max(matches_in_others, key=rank)
+            revision = self._documents[newest_match.document_id]["revision"]
             return (
                 Verdict.other_year,
                 f"Revision {revision} contains these words, but the one that the draft names does not.",
-                place,
+                newest_match,
             )
         title = self._documents[best.document_id]["title"]
         return Verdict.other_form, f"{title} contains these words, but the form that the draft names does not.", best
 
     def _report_missing(self, quotation: Quotation, draft: DraftFile) -> Finding:
         """Return the finding for a quotation that no document contains, with the most similar passage."""
-        near: tuple[float, list[tuple[str, str]], Passage] | None = None
+        nearest: tuple[float, list[tuple[str, str]], Passage] | None = None
         results = self.released.searcher.search(quotation.text[:1000], k=FOUND_PASSAGES)
         claim = read_claim(Statement(quotation.text, 0, 0), language=self._language)
         for name in dict.fromkeys(row.document for row in results):
             for passage in self._passages.shortlist_of(name).find(claim)[:4]:
                 ratio, differences = compare_words(quotation.text, passage.text)
-                if near is None or ratio > near[0]:
-                    near = ratio, differences, passage
-        is_likely = near is not None and near[0] >= LIKELY_QUOTATION
+                if nearest is None or ratio > nearest[0]:
+                    nearest = ratio, differences, passage
+        is_likely = nearest is not None and nearest[0] >= LIKELY_QUOTATION
         compared = [
             ComparedValue(kind="word", stated=stated, found=found, is_equal=False)
-            for stated, found in (near[1] if is_likely and near is not None else ())
+            for stated, found in (nearest[1] if is_likely and nearest is not None else ())
         ]
         reason = "The library does not contain these words" + ("; the nearest passage differs." if is_likely else ".")
         return self._finding(
@@ -276,8 +287,8 @@ class Checker:
             part=quotation,
             verdict=Verdict.not_found,
             reason=reason,
-            score=near[0] if near is not None else 0.0,
-            evidence=self._evidence(near[2]) if is_likely and near is not None else None,
+            score=nearest[0] if nearest is not None else 0.0,
+            evidence=self._evidence(nearest[2]) if is_likely and nearest is not None else None,
             compared=compared,
         )
 

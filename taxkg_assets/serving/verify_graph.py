@@ -65,23 +65,30 @@ class GraphChecker:
         self._reader = reader
 
     def decide(self, claim: Claim, document_ids: Sequence[str]) -> tuple[Decision, str] | None:
-        """Return the graph's verdict on a claim; None where the graph does not cover the whole claim.
+        """Decide on a claim by the formulas and flows of the graph.
 
         Args:
             claim: The claim.
-            document_ids: Documents of its forms and year.
+            document_ids: Documents of the forms and the year that the claim names.
+
+        Returns:
+            The decision and its reason; None if the graph does not answer the whole claim.
         """
         computations, transfers = self._read(claim)
         answers = [self._compute(computation, document_ids) for computation in computations]
         answers += [self._transfer(transfer, document_ids) for transfer in transfers]
-        known = [answer for answer in answers if answer is not None]
-        for own in known:
-            if not own.agrees:
-                differences = (own.difference,) if own.difference is not None else ()
-                return Decision(Verdict.contradicted, self._compare(claim, own), differences), own.reason
-        if not known or len(known) < len(answers) or self._says_more(claim, known, computations):
+        found_answers = [answer for answer in answers if answer is not None]
+        for answer in found_answers:
+            if not answer.agrees:
+                differences = (answer.difference,) if answer.difference is not None else ()
+                return Decision(Verdict.contradicted, self._compare(claim, answer), differences), answer.reason
+        if (
+            not found_answers
+            or len(found_answers) < len(answers)
+            or self._says_more(claim, found_answers, computations)
+        ):
             return None
-        return Decision(Verdict.supported, self._compare(claim, known[0])), known[0].reason
+        return Decision(Verdict.supported, self._compare(claim, found_answers[0])), found_answers[0].reason
 
     def reads(self, claim: Claim) -> bool:
         """Return whether a claim states how a line is computed or where an amount goes.
@@ -99,42 +106,42 @@ class GraphChecker:
         operands = {key for computation in computations for key in computation.operands}
         return computations, [transfer for transfer in transfers if transfer.source.key not in operands]
 
-    def _says_more(self, claim: Claim, known: Sequence[_Answer], computations: Sequence[Computation]) -> bool:
+    def _says_more(self, claim: Claim, answers: Sequence[_Answer], computations: Sequence[Computation]) -> bool:
         """Return whether a claim has values or things that the graph leaves open."""
-        keys = frozenset[str]().union(*(answer.keys for answer in known))
+        keys = frozenset[str]().union(*(answer.keys for answer in answers))
         language = self._reader.language
         if any(value.kind in ("line", "box") and value.figure not in keys for value in claim.keys):
             return True
-        comparison = self._compare(claim, known[0])
+        comparison = self._compare(claim, answers[0])
         has_rate = any(computation.factor is not None for computation in computations)
         kinds = [
-            *(own.kind for own in comparison.unmatched),
+            *(value.kind for value in comparison.unmatched),
             *(difference.kind for difference in comparison.differences),
         ]
         open_values = [kind for kind in kinds if kind not in _KEYS and not (has_rate and kind == "percent")]
-        if open_values or comparison.is_excepted or self._has_other_case(claim, known):
+        if open_values or comparison.is_excepted or self._has_other_case(claim, answers):
             return True
-        there: Words = frozenset()
-        for answer in known:
-            wording, place = self._reader.words_of(answer.passage)
-            there |= wording.words | place
-            there |= find_words(" . ".join(answer.labels), language=language)
-        there |= find_words(
+        printed_words: Words = frozenset()
+        for answer in answers:
+            wording, heading_words = self._reader.words_of(answer.passage)
+            printed_words |= wording.words | heading_words
+            printed_words |= find_words(" . ".join(answer.labels), language=language)
+        printed_words |= find_words(
             " . ".join((_FLOOR, *(computation.text for computation in computations))), language=language
         )
-        unsaid = [word for word in claim.nouns if word in claim.weights and not match_word(word, there)]
-        return sum(claim.weights[word] for word in unsaid) > load_verification().thresholds.beyond_graph
+        missing_words = [word for word in claim.nouns if word in claim.weights and not match_word(word, printed_words)]
+        return sum(claim.weights[word] for word in missing_words) > load_verification().thresholds.beyond_graph
 
-    def _has_other_case(self, claim: Claim, known: Sequence[_Answer]) -> bool:
+    def _has_other_case(self, claim: Claim, answers: Sequence[_Answer]) -> bool:
         """Return whether a claim holds in one case alone, apart from a floor of zero that the form prints."""
         floor = find_words(_FLOOR, language=self._reader.language)
-        has_floor = any(answer.has_floor for answer in known)
-        aside = [clause for clause in claim.wording.clauses if clause.is_condition or clause.is_exception]
-        is_open = any(not (has_floor and own.words <= floor) for own in aside)
-        is_floor = _ZERO.search(claim.text) is not None and not has_floor
+        has_floor = any(answer.has_floor for answer in answers)
+        limiting_clauses = [clause for clause in claim.wording.clauses if clause.is_condition or clause.is_exception]
+        has_condition = any(not (has_floor and clause.words <= floor) for clause in limiting_clauses)
+        claims_floor = _ZERO.search(claim.text) is not None and not has_floor
         return (
-            is_open
-            or is_floor
+            has_condition
+            or claims_floor
             or (load_verification().exclusives.marker.pattern.search(_NOT_LESS.sub("", claim.text)) is not None)
         )
 
@@ -143,27 +150,29 @@ class GraphChecker:
 
     # ---------------------------------------------------------------------------------------- computations
 
-    def _compute(self, claimed: Computation, document_ids: Collection[str]) -> _Answer | None:
-        if claimed.is_open:
+    def _compute(self, computation: Computation, document_ids: Collection[str]) -> _Answer | None:
+        if computation.is_open:
             return None
-        row = find_formula(claimed, self._read_formulas(document_ids), read_lines=self._read_lines)
-        if row is None or leaves_out_letters(claimed, row, lines=(lines := self._read_lines(row))):
+        row = find_formula(computation, self._read_formulas(document_ids), read_lines=self._read_lines)
+        if row is None or leaves_out_letters(computation, row, lines=(lines := self._read_lines(row))):
             return None
-        passage = self._find_printed(row["document_id"], row["evidence"], keys=(claimed.key,))
+        passage = self._find_printed(row["document_id"], row["evidence"], keys=(computation.key,))
         if passage is None:
             return None
         operands = (operand.casefold() for operand in row["operands"])
-        keys = frozenset({claimed.key, *claimed.neighbors, *operands, *_name_ends(claimed)})
-        is_printed = agrees(claimed, row, lines=lines)
-        if is_printed and not claimed.is_negative:
+        keys = frozenset({computation.key, *computation.neighbors, *operands, *_name_ends(computation)})
+        is_printed = agrees(computation, row, lines=lines)
+        if is_printed and not computation.is_negative:
             reason = "The form computes the line in this way."
         else:
-            how = (
+            agreement = (
                 "The form does compute the line in this way" if is_printed else "The form computes the line differently"
             )
-            reason = f"{how}: {row['evidence'].rstrip('.')}."
-        labels = self._read_labels(row["document_id"], [claimed.key, *row["operands"]])
-        return _Answer(passage, is_printed != claimed.is_negative, reason, keys, labels, has_floor=bool(row["bound"]))
+            reason = f"{agreement}: {row['evidence'].rstrip('.')}."
+        labels = self._read_labels(row["document_id"], [computation.key, *row["operands"]])
+        return _Answer(
+            passage, is_printed != computation.is_negative, reason, keys, labels, has_floor=bool(row["bound"])
+        )
 
     def _read_formulas(self, document_ids: Collection[str]) -> list[FormulaRecord]:
         return list(iter_records(self._released.read_documents("formulas", document_ids), FormulaRecord))
@@ -174,43 +183,43 @@ class GraphChecker:
             return frozenset()
         rows = iter_records(self._released.read_documents("lines", [row["document_id"]]), LineRecord)
         return frozenset(
-            own["key"].casefold()
-            for own in rows
-            if own["part"] in row["operand_parts"] and not _RESERVED.match(own["label"])
+            line["key"].casefold()
+            for line in rows
+            if line["part"] in row["operand_parts"] and not _RESERVED.match(line["label"])
         )
 
     # ------------------------------------------------------------------------------------------- transfers
 
-    def _transfer(self, claimed: Transfer, document_ids: Sequence[str]) -> _Answer | None:
-        if claimed.is_open:
+    def _transfer(self, transfer: Transfer, document_ids: Sequence[str]) -> _Answer | None:
+        if transfer.is_open:
             return None
         rows = self._read_flows(document_ids)
         forms = {row["document_id"] for row in rows}
-        row = find_flow(claimed, rows, self._read_formulas(forms) if self._released.holds("formulas") else ())
-        keys = frozenset({claimed.source.key, claimed.target.key})
+        row = find_flow(transfer, rows, self._read_formulas(forms) if self._released.holds("formulas") else ())
+        keys = frozenset({transfer.source.key, transfer.target.key})
         if row is not None:
             passage = self._find_flow_passage(row)
             if passage is None:
                 return None
             reason = f"The amount goes there: {_shorten(row['evidence'])}."
-            if claimed.is_negative:
+            if transfer.is_negative:
                 reason = f"The amount does go there: {_shorten(row['evidence'])}."
-            return _Answer(passage, not claimed.is_negative, reason, keys, self._read_end_labels(row))
-        printed = [own for own in rows if own["element_id"] is None]
-        other = None if claimed.is_negative else find_other_flow(claimed, printed)
-        if other is None or (passage := self._find_flow_passage(other[0])) is None:
+            return _Answer(passage, not transfer.is_negative, reason, keys, self._read_end_labels(row))
+        flows_on_forms = [flow for flow in rows if flow["element_id"] is None]
+        other_flow = None if transfer.is_negative else find_other_flow(transfer, flows_on_forms)
+        if other_flow is None or (passage := self._find_flow_passage(other_flow[0])) is None:
             return None
-        reason = f"The form carries the amount to another place: {_shorten(other[0]['evidence'])}."
-        return _Answer(passage, False, reason, keys, difference=other[1])
+        reason = f"The form carries the amount to another place: {_shorten(other_flow[0]['evidence'])}."
+        return _Answer(passage, False, reason, keys, difference=other_flow[1])
 
     def _read_flows(self, document_ids: Collection[str]) -> list[FlowRecord]:
         """Return the flows that some documents state, and those of other documents to or from their lines."""
-        own = list(document_ids)
-        is_stated = pl.col("document_id").is_in(own)
-        is_end = pl.col("source_document_id").is_in(own) | pl.col("target_document_id").is_in(own)
-        near = self._released.table("flows").filter(is_stated | (is_end & pl.col("is_same_year")))
-        known = iter_records(near, FlowRecord)
-        return sorted(known, key=lambda row: (row["document_id"] not in own, row["element_id"] is not None))
+        ids = list(document_ids)
+        is_stated = pl.col("document_id").is_in(ids)
+        is_end = pl.col("source_document_id").is_in(ids) | pl.col("target_document_id").is_in(ids)
+        flows = self._released.table("flows").filter(is_stated | (is_end & pl.col("is_same_year")))
+        records = iter_records(flows, FlowRecord)
+        return sorted(records, key=lambda row: (row["document_id"] not in ids, row["element_id"] is not None))
 
     def _find_flow_passage(self, row: FlowRecord) -> Passage | None:
         ends = (row["source_key"].casefold(), row["target_key"].casefold())
@@ -226,29 +235,29 @@ class GraphChecker:
         """Return the labels of some lines of a form."""
         if not self._released.holds("lines"):
             return ()
-        wanted = {key.casefold() for key in keys}
+        folded_keys = {key.casefold() for key in keys}
         rows = iter_records(self._released.read_documents("lines", [document_id]), LineRecord)
-        return tuple(f"{row['section']} {row['label']}" for row in rows if row["key"].casefold() in wanted)
+        return tuple(f"{row['section']} {row['label']}" for row in rows if row["key"].casefold() in folded_keys)
 
     def _find_printed(
         self, document_id: str, words: str, *, keys: Collection[str], node_id: str | None = None
     ) -> Passage | None:
         """Find the passage that prints some words: the paragraph named, or the label of one of some lines."""
-        found = [passage for passage in self._passages.shortlist_of(document_id).passages if words in passage.text]
+        passages = [passage for passage in self._passages.shortlist_of(document_id).passages if words in passage.text]
         if node_id is not None:
-            found = [own for own in found if own.node_id == node_id] or found
-        return next((own for own in found if own.keys & set(keys)), found[0] if found else None)
+            passages = [passage for passage in passages if passage.node_id == node_id] or passages
+        return next((passage for passage in passages if passage.keys & set(keys)), passages[0] if passages else None)
 
 
-def _name_ends(claimed: Computation) -> list[str]:
+def _name_ends(computation: Computation) -> list[str]:
     """Return the lines that a statement names as operands, those between both ends of a range included."""
     return [
         key
-        for operand in claimed.operands
+        for operand in computation.operands
         for key in (operand, *expand_key("lines_" + "-".join(end.removeprefix("line_") for end in operand.split(".."))))
     ]
 
 
-def _shorten(words: str, most: int = 160) -> str:
+def _shorten(words: str, max_characters: int = 160) -> str:
     text = " ".join(words.split()).rstrip(".")
-    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} …"
+    return text if len(text) <= max_characters else f"{text[:max_characters].rsplit(' ', 1)[0]} …"

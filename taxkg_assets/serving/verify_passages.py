@@ -48,25 +48,25 @@ class PassageFinder:
 
         Args:
             claim: The claim.
-            document_ids: Documents.
-            is_aligned: Whether to accept paraphrases, and passages that only the search returns.
+            document_ids: Documents whose passages are compared.
+            is_aligned: Whether to accept paraphrases, and passages that only the search finds.
 
         Returns:
             Comparisons, best score first.
         """
         passages: list[Passage] = []
-        near: list[Passage] = []
-        written: set[str] = set()
+        passages_of_search: list[Passage] = []
+        wordings: set[str] = set()
         for name in document_ids:
             # The same abbreviation may mean something else in another document.
-            own = replace(claim, plain=self.shortlist_of(name).abbreviations.write_out(claim.plain))
-            written.add(own.plain)
-            passages += self.shortlist_of(name).find(own)
+            claim_in_document = replace(claim, plain=self.shortlist_of(name).abbreviations.write_out(claim.plain))
+            wordings.add(claim_in_document.plain)
+            passages += self.shortlist_of(name).find(claim_in_document)
             if is_aligned:
-                near += self._find_near(own, name)
-        if len(written) == 1:
-            claim = replace(claim, plain=written.pop())
-        rows = compare_nearest(claim, passages, reader=self._reader, near=near, is_aligned=is_aligned)
+                passages_of_search += self._find_near(claim_in_document, name)
+        if len(wordings) == 1:
+            claim = replace(claim, plain=wordings.pop())
+        rows = compare_nearest(claim, passages, reader=self._reader, near=passages_of_search, is_aligned=is_aligned)
         return relate(claim, rows) if is_aligned else rows
 
     def may_state(self, claim: Claim, document_id: str) -> bool:
@@ -85,8 +85,8 @@ class PassageFinder:
             claim: The claim.
         """
         searcher = self._released.searcher
-        found = searcher.search(claim.text[:_MOST_CHARACTERS], k=FOUND_PASSAGES, year=claim.subject.year)
-        return tuple(dict.fromkeys(row.document for row in found))
+        results = searcher.search(claim.text[:_MOST_CHARACTERS], k=FOUND_PASSAGES, year=claim.subject.year)
+        return tuple(dict.fromkeys(row.document for row in results))
 
     @cached_property
     def _searcher(self) -> Searcher:
@@ -96,9 +96,9 @@ class PassageFinder:
 
     def _find_near(self, claim: Claim, document_id: str) -> list[Passage]:
         """Return the passages of the paragraphs that the search ranks first: they may say so in other words."""
-        named = dict.fromkeys(value.text for value in claim.values if value.kind in _NAMED)
-        ranking = self._searcher.rank(" ".join((claim.plain, *named))[:_MOST_CHARACTERS], document=document_id)
-        rows = [found.row for found in ranking.candidates[:FOUND_ROWS]]
+        names = dict.fromkeys(value.text for value in claim.values if value.kind in _NAMED)
+        ranking = self._searcher.rank(" ".join((claim.plain, *names))[:_MOST_CHARACTERS], document=document_id)
+        rows = [candidate.row for candidate in ranking.candidates[:FOUND_ROWS]]
         self._searcher.passages.prefetch(rows, ("node_ids",))
         nodes = self._searcher.passages.columns["node_ids"]
         return self.shortlist_of(document_id).read_nodes(dict.fromkeys(node for row in rows for node in nodes[row]))

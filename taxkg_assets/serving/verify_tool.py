@@ -70,11 +70,11 @@ def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
             counts={verdict.value: number for verdict, number in report.counts.items()},
             skipped=report.skipped,
             unchecked=report.unchecked,
-            findings=[_brief(finding) for finding in report.findings[:k]],
+            findings=[_shorten_finding(finding) for finding in report.findings[:k]],
         )
 
 
-def _brief(finding: Finding) -> dict[str, Any]:
+def _shorten_finding(finding: Finding) -> dict[str, Any]:
     """Return a finding without what an agent does not need: empty fields, and the end of a long passage."""
     row = finding.model_dump(mode="json", exclude_defaults=True)
     if finding.evidence is not None:

@@ -33,30 +33,31 @@ class WordEncoder:
             text: Any text.
 
         Returns:
-            Words and marks; none where the encoder cuts the text otherwise than into words.
+            Words and punctuation marks with unit vectors. They end before the first word that the encoder splits into
+            other tokens inside a text than alone.
         """
-        (found,) = self._encoder.encode_tokens([text])
+        (token_vectors,) = self._encoder.encode_tokens([text])
         words, sums = [], []
-        for word, first, last in self._place(text, found.tokens.tolist()):
+        for word, first, last in self._align_words(text, token_vectors.tokens.tolist()):
             words.append(word)
-            sums.append(found.vectors[first:last].sum(axis=0))
+            sums.append(token_vectors.vectors[first:last].sum(axis=0))
         if not words:
-            return WordVectors((), np.zeros((0, found.vectors.shape[1]), np.float32))
+            return WordVectors((), np.zeros((0, token_vectors.vectors.shape[1]), np.float32))
         vectors: Vectors = np.stack(sums)
-        unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return WordVectors(tuple(words), unit)
+        unit_vectors: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return WordVectors(tuple(words), unit_vectors)
 
-    def _place(self, text: str, tokens: Sequence[int]) -> Iterator[tuple[str, int, int]]:
+    def _align_words(self, text: str, tokens: Sequence[int]) -> Iterator[tuple[str, int, int]]:
         """Find the tokens of each word; words that the encoder reads otherwise in a text end it."""
-        place = 0
+        start = 0
         for match in _WORD.finditer(text):
-            own = self._tokens_of(match[0])
-            end = place + len(own)
-            if tuple(tokens[place:end]) != own:
+            word_tokens = self._tokens_of(match[0])
+            end = start + len(word_tokens)
+            if tuple(tokens[start:end]) != word_tokens:
                 return
-            if own:
-                yield match[0], place, end
-            place = end
+            if word_tokens:
+                yield match[0], start, end
+            start = end
 
     def _find_tokens(self, word: str) -> tuple[int, ...]:
         (tokens,) = self._encoder.find_tokens([word])

@@ -1,7 +1,6 @@
-"""Transport of one request: to the resolved address, under the requested host's name, within a time limit.
+"""Connection for one request: to the resolved address, under the requested host's name, within a time limit.
 
-What belongs here: sockets and what a request carries. What does not: which addresses are allowed, what a response
-means.
+fetch.py decides which addresses are allowed and what a response means.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ Trace = Callable[[str, Mapping[str, Any]], None]
 
 @cache
 def load_certificates() -> ssl.SSLContext:
-    """Load the certificates that servers are checked against, once: each client would load them again.
+    """Load the certificates for the verification of servers, once per process.
 
     Returns:
-        The context of connections; variables of the environment do not change it.
+        TLS context; environment variables do not change it.
     """
     return httpx.create_ssl_context(trust_env=False)
 
@@ -53,43 +52,48 @@ def request_options(url: str, headers: Mapping[str, str], *, trace: Trace) -> di
     Args:
         url: Address of a document, with the host's name.
         headers: Further headers, which replace the default ones.
-        trace: Receives httpcore's events.
+        trace: Function that httpcore calls with each event of the connection.
 
     Returns:
         Keyword arguments of `httpx.Client.stream`: `headers` and `extensions`.
     """
     parts = urlsplit(url)
-    sent = {"Host": parts.netloc, "User-Agent": AGENT, "Accept": "application/pdf", "Accept-Encoding": "identity"}
-    return {"headers": {**sent, **headers}, "extensions": {"sni_hostname": parts.hostname, "trace": trace}}
+    default_headers = {
+        "Host": parts.netloc,
+        "User-Agent": AGENT,
+        "Accept": "application/pdf",
+        "Accept-Encoding": "identity",
+    }
+    return {"headers": {**default_headers, **headers}, "extensions": {"sni_hostname": parts.hostname, "trace": trace}}
 
 
 @contextmanager
-def limit_connection(due_at: float) -> Iterator[Trace]:
+def limit_connection(deadline_s: float) -> Iterator[Trace]:
     """Shut a request's connection down at a deadline.
 
-    Timeouts only bound the wait for the next byte, and nothing else limits slowly sent headers. A second descriptor of
-    the socket ends the connection even where TLS has taken over the first one.
+    Timeouts of the client limit only the wait for the next byte: a server may send its headers very slowly. A duplicate
+    of the socket ends the connection even if TLS uses the first one.
 
     Args:
-        due_at: Deadline on the monotonic clock, in seconds.
+        deadline_s: Deadline on the monotonic clock, in seconds.
 
     Yields:
-        Trace to pass with the request, which learns its socket.
+        Function to pass as `trace` with the request: it receives the socket of the connection.
     """
     sockets: list[socket.socket] = []
 
     def shut_down() -> None:
-        for connected in sockets:
-            with suppress(OSError):  # the other side was faster
-                connected.shutdown(socket.SHUT_RDWR)
+        for connected_socket in sockets:
+            with suppress(OSError):  # the server has closed the connection already
+                connected_socket.shutdown(socket.SHUT_RDWR)
 
     def note(event: str, info: Mapping[str, Any]) -> None:
         if event == "connection.connect_tcp.complete":
             sockets.append(info["return_value"].get_extra_info("socket").dup())
-            if time.monotonic() >= due_at:
+            if time.monotonic() >= deadline_s:
                 shut_down()
 
-    timer = threading.Timer(max(0.0, due_at - time.monotonic()), shut_down)
+    timer = threading.Timer(max(0.0, deadline_s - time.monotonic()), shut_down)
     timer.daemon = True
     timer.start()
     try:
@@ -97,5 +101,5 @@ def limit_connection(due_at: float) -> Iterator[Trace]:
     finally:
         timer.cancel()
         timer.join()
-        for connected in sockets:
-            connected.close()
+        for connected_socket in sockets:
+            connected_socket.close()

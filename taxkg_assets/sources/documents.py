@@ -1,4 +1,4 @@
-"""The admitted documents: what each one is, where its bytes came from, and which code read it."""
+"""The table of admitted documents, their review priority, and their hidden texts."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def build_documents(admissions: Sequence[DocumentRecord]) -> dy.DataFrame[Docume
     return Documents.validate(frame.sort("document_id"))
 
 
-def find_tier(row: DocumentRecord, *, own: Mapping[str, int]) -> int:
+def find_tier(row: DocumentRecord, *, own_tiers: Mapping[str, int]) -> int:
     """Determine the review priority of a document's chunks.
 
     Args:
-        row: The document; its own tier is not read.
-        own: Tiers that the settings give to document ids, IRS names or document types; they override the rules.
+        row: The document; its column `tier` is not used.
+        own_tiers: Tiers that the settings give to document ids, IRS names or document types; they override the rules.
 
     Returns:
         Tier from 1 (reviewed first) to 3; drafts come last.
@@ -49,10 +49,10 @@ def find_tier(row: DocumentRecord, *, own: Mapping[str, int]) -> int:
     Source:
         rules/semantic.yaml, `tiers`.
     """
-    named = (row["document_id"], row["irs_name"], row["doc_type"])
+    document_names = (row["document_id"], row["irs_name"], row["doc_type"])
     tiers = load_semantic().tiers
-    by_rule: int = tiers.draft if row["is_draft"] else tiers.doc_types[row["doc_type"]]
-    return next((own[name] for name in named if name in own), by_rule)
+    rule_tier: int = tiers.draft if row["is_draft"] else tiers.doc_types[row["doc_type"]]
+    return next((own_tiers[name] for name in document_names if name in own_tiers), rule_tier)
 
 
 def find_hidden_texts(documents: pl.DataFrame) -> pl.DataFrame:

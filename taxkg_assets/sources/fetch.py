@@ -1,8 +1,7 @@
-"""Fetching of one document: requested only if it changed, checked, and stored as a whole or not at all.
+"""Download of one document: only if it changed, and stored as a whole or not at all.
 
-What belongs here: requests, their limits and their outcome. What does not: what is in the document. A server is never
-trusted with where we connect: hosts are listed, the address they resolve to is checked and then used, and each redirect
-passes the same check (server-side request forgery, DNS rebinding).
+A server does not decide where this program connects (server-side request forgery, DNS rebinding): only listed hosts are
+allowed, the address of the host is checked and then used, and each redirect is checked in the same way.
 """
 
 from __future__ import annotations
@@ -40,7 +39,11 @@ class FetchError(Exception):
 
 
 class _TryAgainError(Exception):
-    """A failure that may be temporary; `wait_s` is the delay in seconds that the server requests."""
+    """A failure that may be temporary.
+
+    Attributes:
+        wait_s: Delay in seconds that the server requests; 0 for none.
+    """
 
     def __init__(self, reason: str, *, wait_s: float = 0.0) -> None:
         super().__init__(reason)
@@ -49,11 +52,15 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """State from an earlier request, so that the server can answer that nothing changed.
+    """State of a document after an earlier request, so that the server can answer that nothing changed.
 
     Attributes:
+        etag: Header `ETag` of the response.
+        last_modified: Header `Last-Modified` of the response.
+        sha256: SHA-256 of the file.
+        file: Name of the file.
         is_read: Whether the file could be opened.
-        is_named: Whether the file is named by the revision on its pages.
+        is_named: Whether the name of the file contains the revision on its pages.
     """
 
     etag: str = ""
@@ -66,11 +73,16 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Outcome of one request; `path`, digest and headers are those of a new or unchanged document.
+    """Outcome of one request.
 
     Attributes:
+        url: Address of the document.
         status: `new` (no such bytes before), `unchanged`, `absent` (the server has no such document) or `planned` (dry
             run).
+        path: Downloaded file; None unless the document is new.
+        sha256: SHA-256 of the file; empty for `absent` and `planned`.
+        etag: Header `ETag` of the response.
+        last_modified: Header `Last-Modified` of the response.
     """
 
     url: str
@@ -97,14 +109,15 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
         FetchError: The name is not that of an IRS file, or a year is not between 1800 and 2199.
     """
     rules = load_fetching()
-    members = {str(family): list(found) for family, found in rules.families.items()}
+    members = {str(family): list(stems) for family, stems in rules.families.items()}
     names = members.get(name.lower(), [name])
-    if wrong := [stem for stem in names if not stem.isascii() or not stem.replace("-", "").isalnum()]:
+    if wrong_names := [stem for stem in names if not stem.isascii() or not stem.replace("-", "").isalnum()]:
         raise FetchError(
-            f"{wrong[0]!r} is not a valid IRS file name. Give a name like f1099div, or a family: {', '.join(members)}."
+            f"{wrong_names[0]!r} is not a valid IRS file name. Give a name like f1099div, or a family: "
+            f"{', '.join(members)}."
         )
-    if odd := [year for year in years if not FIRST_YEAR <= year <= LAST_YEAR]:
-        raise FetchError(f"{odd[0]} is not a valid year. Give the year of a revision, like 2024.")
+    if wrong_years := [year for year in years if not FIRST_YEAR <= year <= LAST_YEAR]:
+        raise FetchError(f"{wrong_years[0]} is not a valid year. Give the year of a revision, like 2024.")
     paths = rules.paths
     if is_draft:
         return [base_url.rstrip("/") + paths.draft.format(name=stem) for stem in names]
@@ -115,9 +128,12 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
 
 @dataclass
 class Fetcher:
-    """A client that downloads from the listed hosts and that of `base_url`, one request at a time.
+    """A client that downloads from the listed hosts and from the host of `base_url`, one request at a time.
 
-    The host of `base_url` need not be public.
+    Attributes:
+        base_url: Address of the server, whose host need not be public.
+        limits: Limits of size, time and attempts.
+        sleep: Function that waits for some seconds; tests replace it.
 
     Raises:
         FetchError: The base address contains a user or a password, or is not an HTTP address.
@@ -130,7 +146,7 @@ class Fetcher:
     _due_at: float = field(default=float("inf"), init=False)
 
     def __post_init__(self) -> None:
-        if "@" in self.base_url:  # not repeated in the message: what precedes it is mostly a password
+        if "@" in self.base_url:  # the message does not repeat the address, which contains a password
             raise FetchError(
                 "The address of the server contains a user name or a password. Give the address without them."
             )
@@ -140,13 +156,13 @@ class Fetcher:
         self._schemes = {"https", parts.scheme}
         self._hosts = {*load_fetching().hosts, parts.hostname}
 
-    def fetch(self, url: str, folder: Path, *, known: Known | None = None, is_dry: bool = False) -> Fetched:
+    def fetch(self, url: str, folder: Path, *, known_state: Known | None = None, is_dry: bool = False) -> Fetched:
         """Download a document into a folder as `.<name>.fetched`, if it changed; the caller renames it.
 
         Args:
             url: Address of the document; its host must be listed.
             folder: Folder of the result, created if needed.
-            known: State from an earlier request; with it the request is conditional.
+            known_state: State from an earlier request; with it the request is conditional.
             is_dry: Whether to request nothing.
 
         Returns:
@@ -161,19 +177,19 @@ class Fetcher:
         folder.mkdir(parents=True, exist_ok=True)
         partial = folder / f".{Path(urlsplit(url).path).name}.part"
         self._due_at = time.monotonic() + self.limits.seconds_in_all
-        made = 0
+        attempt_count = 0
         try:
             for attempt in self._retrying():
-                made = attempt.retry_state.attempt_number
+                attempt_count = attempt.retry_state.attempt_number
                 with attempt:
-                    return self._attempt(url, partial, known=known or Known())
+                    return self._attempt(url, partial, known_state=known_state or Known())
         except _TryAgainError as failed:
             raise FetchError(
-                f"{url}: {failed} after {made} {'attempt' if made == 1 else 'attempts'}. Run the same command later: "
-                "it resumes where it stopped."
+                f"{url}: {failed} after {attempt_count} {'attempt' if attempt_count == 1 else 'attempts'}. "
+                "Run the same command later: it resumes where it stopped."
             ) from failed
-        except (httpx.InvalidURL, ValueError) as odd:
-            raise FetchError(f"{url}: the server sent an invalid response ({odd}). Try again later.") from odd
+        except (httpx.InvalidURL, ValueError) as error:
+            raise FetchError(f"{url}: the server sent an invalid response ({error}). Try again later.") from error
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _retrying(self) -> Retrying:
@@ -195,86 +211,104 @@ class Fetcher:
     def _is_overdue(self) -> bool:
         return time.monotonic() >= self._due_at
 
-    def _late(self) -> _TryAgainError:
+    def _make_timeout(self) -> _TryAgainError:
         return _TryAgainError(f"the download did not finish in {self.limits.seconds_in_all:.0f} s")
 
-    def _attempt(self, url: str, partial: Path, *, known: Known) -> Fetched:
-        """Make one attempt: conditional if the document is known, and from where the last one was interrupted."""
+    def _attempt(self, url: str, partial: Path, *, known_state: Known) -> Fetched:
+        """Make one attempt: conditional if the document is known, and from the byte where the last attempt ended."""
         tag_file = partial.with_suffix(".tag")
-        begun = partial.stat().st_size if partial.exists() and tag_file.exists() else 0
-        headers = _conditions(known)
-        if begun:
-            headers |= {"Range": f"bytes={begun}-", "If-Range": tag_file.read_text(encoding="ascii")}
+        partial_size = partial.stat().st_size if partial.exists() and tag_file.exists() else 0
+        headers = _conditions(known_state)
+        if partial_size:
+            headers |= {"Range": f"bytes={partial_size}-", "If-Range": tag_file.read_text(encoding="ascii")}
         try:
             with self._open(url, headers) as reply:
-                return self._take(url, reply, partial, begun=begun, known=known)
+                return self._read_reply(url, reply, partial, partial_size=partial_size, known_state=known_state)
         except httpx.TransportError as broken:
             if self._is_overdue():
-                raise self._late() from broken
+                raise self._make_timeout() from broken
             raise _TryAgainError(f"the connection failed ({type(broken).__name__})") from broken
 
-    def _take(self, url: str, reply: httpx.Response, partial: Path, *, begun: int, known: Known) -> Fetched:
+    def _read_reply(
+        self, url: str, reply: httpx.Response, partial: Path, *, partial_size: int, known_state: Known
+    ) -> Fetched:
         if reply.status_code == 304:
-            return Fetched(url, "unchanged", sha256=known.sha256, etag=known.etag, last_modified=known.last_modified)
+            return Fetched(
+                url,
+                "unchanged",
+                sha256=known_state.sha256,
+                etag=known_state.etag,
+                last_modified=known_state.last_modified,
+            )
         if reply.status_code in ABSENT:
             return Fetched(url, "absent")
-        if reply.status_code == 416 or (begun and reply.status_code == 200):
-            begun = 0  # the document changed meanwhile: from the beginning
+        if reply.status_code == 416 or (partial_size and reply.status_code == 200):
+            partial_size = 0  # the document changed meanwhile: from the beginning
             partial.unlink(missing_ok=True)
         if reply.status_code in (*BUSY, 416):
             raise _TryAgainError(f"the server answered {reply.status_code}", wait_s=self._wait_of(reply))
         if reply.status_code not in (200, 206):
             raise FetchError(f"{url}: the server answered {reply.status_code}. Check the name, or try again later.")
-        total = None
-        if reply.status_code == 206 and (total := _rest_of(reply, partial, begun=begun)) is None:
-            _forget(partial)  # a part that was not requested is not the document
+        total_size = None
+        if (
+            reply.status_code == 206
+            and (total_size := _find_total_size(reply, partial, partial_size=partial_size)) is None
+        ):
+            _delete_partial(partial)  # these bytes do not continue the partial file
             raise _TryAgainError("the server sent a byte range that was not requested")
-        self._receive(url, reply, partial, begun=begun, total=total)
-        return self._finish(url, reply, partial, known=known)
+        self._receive(url, reply, partial, partial_size=partial_size, total_size=total_size)
+        return self._finish(url, reply, partial, known_state=known_state)
 
-    def _receive(self, url: str, reply: httpx.Response, partial: Path, *, begun: int, total: int | None) -> None:
-        """Append the body of `total` bytes, where known; an incomplete body keeps what came, for the next attempt."""
+    def _receive(
+        self, url: str, reply: httpx.Response, partial: Path, *, partial_size: int, total_size: int | None
+    ) -> None:
+        """Append the body to the partial file; after an interruption, the next attempt continues that file.
+
+        `total_size`: size of the whole document in bytes; None if unknown.
+        """
         tag = _read_header(reply, "etag")
-        if not begun:
+        if not partial_size:
             partial.with_suffix(".tag").unlink(missing_ok=True)
         if tag and not tag.startswith("W/"):
             partial.with_suffix(".tag").write_text(tag, encoding="ascii")
-        promised = int(reply.headers["content-length"]) + begun if "content-length" in reply.headers else total
-        seen = begun
-        with partial.open("ab" if begun else "wb") as out:
-            for piece in reply.iter_raw():
-                seen += len(piece)
-                if seen > self.limits.most_bytes:
-                    _forget(partial)
+        stated_size = (
+            int(reply.headers["content-length"]) + partial_size if "content-length" in reply.headers else total_size
+        )
+        received_size = partial_size
+        with partial.open("ab" if partial_size else "wb") as out:
+            for chunk in reply.iter_raw():
+                received_size += len(chunk)
+                if received_size > self.limits.most_bytes:
+                    _delete_partial(partial)
                     raise FetchError(
                         f"{url}: more than {self.limits.most_bytes / 2**20:.3g} MiB. To include this file, "
                         "download it yourself into a source folder."
                     )
-                out.write(piece)
+                out.write(chunk)
                 if self._is_overdue():
-                    raise self._late()
-        if promised not in (None, seen) or total not in (None, seen):
-            raise _TryAgainError(f"the download stopped at {seen} of {total or promised} bytes")
-        if promised is None and "transfer-encoding" not in reply.headers and not _has_end(partial):
-            # Without a length, a connection that breaks looks like one that is done.
-            raise _TryAgainError(f"the download ended after {seen} bytes, without the end mark of a PDF")
+                    raise self._make_timeout()
+        if stated_size not in (None, received_size) or total_size not in (None, received_size):
+            raise _TryAgainError(f"the download stopped at {received_size} of {total_size or stated_size} bytes")
+        if stated_size is None and "transfer-encoding" not in reply.headers and not _has_end(partial):
+            # Without a length, a broken connection looks like the end of the document.
+            raise _TryAgainError(f"the download ended after {received_size} bytes, without the end mark of a PDF")
 
-    def _finish(self, url: str, reply: httpx.Response, partial: Path, *, known: Known) -> Fetched:
+    def _finish(self, url: str, reply: httpx.Response, partial: Path, *, known_state: Known) -> Fetched:
         data = partial.read_bytes()
         if PDF_MARK not in data[:MARK_WITHIN]:
-            _forget(partial)
+            _delete_partial(partial)
             raise FetchError(f"{url}: the response is not a PDF ({reply.headers.get('content-type', 'no type')}).")
         digest = hashlib.sha256(data).hexdigest()
         etag, modified = _read_header(reply, "etag"), _read_header(reply, "last-modified")
-        if digest == known.sha256:
-            _forget(partial)
+        if digest == known_state.sha256:
+            _delete_partial(partial)
             return Fetched(url, "unchanged", sha256=digest, etag=etag, last_modified=modified)
-        done = partial.with_suffix(".fetched")
+        fetched_path = partial.with_suffix(".fetched")
         with partial.open("rb") as written:
             os.fsync(written.fileno())
-        partial.replace(done)
-        _forget(partial)
-        return Fetched(url, "new", path=done, sha256=digest, etag=etag, last_modified=modified)
+        partial.replace(fetched_path)
+        _delete_partial(partial)
+        return Fetched(url, "new", path=fetched_path, sha256=digest, etag=etag, last_modified=modified)
 
     # --------------------------------------------------------------------------------------------- connection
 
@@ -315,23 +349,23 @@ class Fetcher:
             )
 
     def _resolve(self, url: str) -> str:
-        """Return the address to connect to; a listed name must resolve to public addresses only."""
+        """Return the IP address to connect to; a listed host must have public addresses only."""
         parts = urlsplit(url)
         host = parts.hostname or ""
         try:
-            found = socket.getaddrinfo(host, parts.port or parts.scheme, type=socket.SOCK_STREAM)
+            address_infos = socket.getaddrinfo(host, parts.port or parts.scheme, type=socket.SOCK_STREAM)
         except OSError as unknown:
             raise _TryAgainError(f"the name {host} could not be resolved") from unknown
-        addresses = [str(row[4][0]) for row in found]
+        addresses = [str(row[4][0]) for row in address_infos]
         is_listed = host in load_fetching().hosts
         if is_listed and any(not ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):
             raise FetchError(f"{url}: {host} resolves to an address that is not public ({', '.join(addresses)}).")
         return addresses[0]
 
     def _wait_for_turn(self) -> None:
-        due = self._requested_at + self.limits.seconds_between - time.monotonic()
-        if due > 0:
-            self.sleep(due)
+        wait_s = self._requested_at + self.limits.seconds_between - time.monotonic()
+        if wait_s > 0:
+            self.sleep(wait_s)
         self._requested_at = time.monotonic()
 
     def _wait_of(self, reply: httpx.Response) -> float:
@@ -352,42 +386,42 @@ class Fetcher:
 
 
 def _parts(url: str) -> SplitResult:
-    """Split an address and check its port, which the parser validates only when it is read."""
+    """Split an address and check its port, which `urlsplit` validates only when the port is used."""
     try:
         parts = urlsplit(url)
         _ = parts.port
-    except ValueError as odd:
-        raise FetchError(f"{url!r} is not an http(s) address ({odd}).") from odd
+    except ValueError as error:
+        raise FetchError(f"{url!r} is not an http(s) address ({error}).") from error
     return parts
 
 
 def _read_header(reply: httpx.Response, name: str) -> str:
-    """Return a header that will be sent back later; empty where it has bytes that no request may contain."""
+    """Return a header that a later request sends back; empty if a request may not contain its characters."""
     value = str(reply.headers.get(name, ""))
     return value if value.isascii() and value.isprintable() else ""
 
 
-def _rest_of(reply: httpx.Response, partial: Path, *, begun: int) -> int | None:
-    """Return the size of the whole document if the response is the missing rest of the same version, else None."""
-    span = _SPAN.fullmatch(reply.headers.get("content-range", ""))
+def _find_total_size(reply: httpx.Response, partial: Path, *, partial_size: int) -> int | None:
+    """Return the size of the whole document if the response continues the partial file; otherwise None."""
+    byte_range = _SPAN.fullmatch(reply.headers.get("content-range", ""))
     tag_file = partial.with_suffix(".tag")
-    if not begun or span is None or int(span[1]) != begun or not tag_file.exists():
+    if not partial_size or byte_range is None or int(byte_range[1]) != partial_size or not tag_file.exists():
         return None
     is_same = reply.headers.get("etag", tag_file.read_text(encoding="ascii")) == tag_file.read_text(encoding="ascii")
-    return int(span[2]) if is_same else None
+    return int(byte_range[2]) if is_same else None
 
 
 def _has_end(path: Path) -> bool:
-    with path.open("rb") as opened:
-        opened.seek(max(0, path.stat().st_size - MARK_WITHIN))
-        return PDF_END in opened.read()
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - MARK_WITHIN))
+        return PDF_END in file.read()
 
 
-def _conditions(known: Known) -> dict[str, str]:
-    found = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
-    return {name: value for name, value in found.items() if value and value.isascii()}
+def _conditions(known_state: Known) -> dict[str, str]:
+    headers = {"If-None-Match": known_state.etag, "If-Modified-Since": known_state.last_modified}
+    return {name: value for name, value in headers.items() if value and value.isascii()}
 
 
-def _forget(partial: Path) -> None:
+def _delete_partial(partial: Path) -> None:
     partial.unlink(missing_ok=True)
     partial.with_suffix(".tag").unlink(missing_ok=True)

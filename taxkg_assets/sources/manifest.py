@@ -1,4 +1,4 @@
-"""The record of the sources: folders and files that were given, and the file of each document."""
+"""The record of the sources: folders and files that users add, and the file of each document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class FilePlace(BaseModel):
     """A file with the source that contains it.
 
     Attributes:
-        root: Folder or file that was given.
+        root: Source: a folder, or the file itself.
         path: Path of the file.
     """
 
@@ -22,7 +22,7 @@ class SourceFile(FilePlace):
     """The source file of a document.
 
     Attributes:
-        rival: Another file of that name with other bytes; None where the name is clear.
+        rival: Another file with the same name and other bytes; None if there is none.
     """
 
     rival: FilePlace | None = Field(default=None, exclude_if=lambda rival: rival is None)
@@ -32,7 +32,7 @@ class SourceManifest(BaseModel):
     """The recorded sources of a home, the content of `sources.json`.
 
     Attributes:
-        roots: Folders and files that were given, sorted.
+        roots: Sources: folders and files, sorted.
         files: File of each document, by document id.
     """
 

@@ -1,6 +1,7 @@
-"""Documents that could not be processed, and when there are too many of them.
+"""The table of documents that could not be processed, and the decision whether there are too many of them.
 
-One row per document: the newest refused bytes. Rows of an older, valid version of the document stay in all tables.
+The table has one row per document, for the newest refused file. Other tables keep the rows of the document's last valid
+version.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def build_quarantine(refusals: Sequence[QuarantineRecord]) -> dy.DataFrame[Quara
     """Build the table of refused documents.
 
     Args:
-        refusals: Why each document is refused.
+        refusals: Document, stage, reason and remedy of each refusal.
 
     Returns:
         One row per document, sorted by `document_id`.
@@ -30,18 +31,18 @@ def build_quarantine(refusals: Sequence[QuarantineRecord]) -> dy.DataFrame[Quara
 def find_withheld(
     documents: pl.DataFrame, quarantine: pl.DataFrame, *, share: float, least: int
 ) -> tuple[pl.DataFrame, bool]:
-    """List the documents withheld by failed checks, and decide whether they are too many to continue.
+    """List the documents that failed a check, and decide whether they are too many to continue.
 
     Unreadable files do not count.
 
     Args:
         documents: Admitted documents.
-        quarantine: Refused documents; those with `is_check_failure` are withheld.
-        share: Share of all documents, 0 to 1; more than these stop the corpus.
-        least: Number of documents; fewer than these never stop the corpus.
+        quarantine: Refused documents; `is_check_failure` tells which of them failed a check.
+        share: Largest share of all documents, 0 to 1, with which the build continues.
+        least: With fewer documents than this, the build continues in any case.
 
     Returns:
-        `document_id`, `stage`, `reason` and `remedy`, one row per document; and whether they stop the corpus.
+        `document_id`, `stage`, `reason` and `remedy`, one row per document; and whether the build must stop.
     """
     withheld = quarantine.filter("is_check_failure").select("document_id", "stage", "reason", "remedy")
     total = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()

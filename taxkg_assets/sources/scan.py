@@ -1,6 +1,6 @@
-"""Scan of the sources: folders and files, the documents that each contains now, and the record of them.
+"""Scan of the sources: the documents that each folder or file contains now, and the manifest that records them.
 
-What belongs here: names, paths and the record (the manifest). What does not: what is inside a document.
+This module reads names and paths, and compares files; it does not read documents.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import NamedTuple
 from taxkg_assets.sources.manifest import FilePlace, SourceFile, SourceManifest
 
 SUFFIXES = (".pdf", ".txt")
-_SHOWN = 3  # names of what is skipped
-_INSPECTED = 5000  # files of a subfolder
+_MAX_NAMES = 3  # names to list of skipped files
+_MAX_FILES = 5000  # files to inspect in a subfolder
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 class SourceError(Exception):
-    """A source cannot be read; the message names it and the remedy."""
+    """A source cannot be read; the message names the source and the remedy."""
 
 
 class MissingSourceError(SourceError):
@@ -30,7 +30,13 @@ class MissingSourceError(SourceError):
 
 
 class Claim(NamedTuple):
-    """A file whose name gives a document id, with the source that contains it."""
+    """A file that may be the file of a document.
+
+    Attributes:
+        document_id: Id of the document, from the name of the file.
+        root: Source that contains the file.
+        path: Path of the file.
+    """
 
     document_id: str
     root: str
@@ -44,7 +50,7 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
         root: Folder or file.
 
     Returns:
-        Files by document id; more than one where names differ in their endings only.
+        Files by document id; an id has several files if their names differ only in the ending.
 
     Raises:
         MissingSourceError: The source does not exist, or is a file of another kind.
@@ -76,36 +82,36 @@ def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
 
     Args:
         root: Folder or file of a source.
-        roots: Sources that are read; a subfolder that is one of them is not skipped.
+        roots: All sources; a subfolder that is a source itself is not skipped.
 
     Returns:
-        One sentence; empty where nothing is skipped, or the folder cannot be read. Hidden files are not named.
+        One sentence; empty if nothing is skipped, or if the folder cannot be read. Hidden files are not listed.
     """
     try:
-        shown = [path for path in sorted(root.iterdir()) if not path.name.startswith(".")] if root.is_dir() else []
+        paths = [path for path in sorted(root.iterdir()) if not path.name.startswith(".")] if root.is_dir() else []
     except OSError:
         return ""
-    folders = [path for path in shown if path.is_dir() and str(path) not in roots and _holds_documents(path)]
-    links = [path for path in shown if path.suffix.lower() in SUFFIXES and path.is_symlink() and not path.exists()]
-    parts = []
+    folders = [path for path in paths if path.is_dir() and str(path) not in roots and _holds_documents(path)]
+    links = [path for path in paths if path.suffix.lower() in SUFFIXES and path.is_symlink() and not path.exists()]
+    descriptions = []
     if folders:
-        parts.append(f"the subfolders {_list_names(folders)} (give them as --corpus)")
+        descriptions.append(f"the subfolders {_list_names(folders)} (give them as --corpus)")
     if links:
-        parts.append(f"the broken links {_list_names(links)}")
-    return f"Not read in {printable(str(root))}: {'; '.join(parts)}." if parts else ""
+        descriptions.append(f"the broken links {_list_names(links)}")
+    return f"Not read in {printable(str(root))}: {'; '.join(descriptions)}." if descriptions else ""
 
 
 def _holds_documents(folder: Path) -> bool:
-    """Return whether a folder holds a document at any depth, as far as the first files tell."""
+    """Return whether a folder contains a document at any depth; only the first files are inspected."""
     try:
-        return any(path.suffix.lower() in SUFFIXES for path in islice(folder.rglob("*"), _INSPECTED))
+        return any(path.suffix.lower() in SUFFIXES for path in islice(folder.rglob("*"), _MAX_FILES))
     except OSError:
         return False
 
 
 def _list_names(paths: Sequence[Path]) -> str:
-    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return ", ".join(printable(path.name) for path in paths[:_SHOWN]) + more
+    more = f" and {len(paths) - _MAX_NAMES} more" if len(paths) > _MAX_NAMES else ""
+    return ", ".join(printable(path.name) for path in paths[:_MAX_NAMES]) + more
 
 
 def name_of(path: Path) -> str:
@@ -139,28 +145,30 @@ def merge_sources(manifest: SourceManifest, scans: Mapping[Path, Mapping[str, li
     Returns:
         New manifest, sources and documents sorted.
     """
-    rescanned = {str(root) for root in scans if root.is_dir()}
-    claims = [claim for claim in _claims_of(manifest) if claim.root not in rescanned]
-    for root, found in scans.items():
-        claims += [Claim(d, str(root), str(path)) for d, paths in found.items() for path in paths]
-    return _record({*manifest.roots, *(str(root) for root in scans)}, claims)
+    rescanned_roots = {str(root) for root in scans if root.is_dir()}
+    claims = [claim for claim in _claims_of(manifest) if claim.root not in rescanned_roots]
+    for root, source_files in scans.items():
+        claims += [
+            Claim(document_id, str(root), str(path)) for document_id, paths in source_files.items() for path in paths
+        ]
+    return _build_manifest({*manifest.roots, *(str(root) for root in scans)}, claims)
 
 
 def drop_source(
-    manifest: SourceManifest, root: str, *, others: Mapping[Path, Mapping[str, list[Path]]]
+    manifest: SourceManifest, root: str, *, other_scans: Mapping[Path, Mapping[str, list[Path]]]
 ) -> SourceManifest:
     """Remove a source from the manifest; its documents move to other sources that contain them.
 
     Args:
         manifest: Manifest so far.
         root: Source to remove.
-        others: Files by document id of the other sources, as they are now.
+        other_scans: Files by document id of the other sources, as they are now.
 
     Returns:
-        New manifest, as `merge_sources` gives it.
+        New manifest, sources and documents sorted.
     """
     claims = [claim for claim in _claims_of(manifest) if claim.root != root]
-    return merge_sources(_record({*manifest.roots} - {root}, claims), others)
+    return merge_sources(_build_manifest({*manifest.roots} - {root}, claims), other_scans)
 
 
 def _claims_of(manifest: SourceManifest) -> Iterator[Claim]:
@@ -170,47 +178,61 @@ def _claims_of(manifest: SourceManifest) -> Iterator[Claim]:
                 yield Claim(document_id, entry.root, entry.path)
 
 
-def _record(roots: Iterable[str], claims: Iterable[Claim]) -> SourceManifest:
-    """Return the manifest of some sources: for each document the first existing file, and its first rival."""
-    claimed: dict[str, list[Claim]] = {}
+def _build_manifest(roots: Iterable[str], claims: Iterable[Claim]) -> SourceManifest:
+    """Build the manifest of some sources: for each document, the first existing file and the first one that differs."""
+    claims_by_id: dict[str, list[Claim]] = {}
     for claim in claims:
-        claimed.setdefault(claim.document_id, []).append(claim)
+        claims_by_id.setdefault(claim.document_id, []).append(claim)
     files: dict[str, SourceFile] = {}
-    for document_id, rivals in sorted(claimed.items()):
-        existing = list({claim.path: claim for claim in rivals if Path(claim.path).exists()}.values()) or rivals[-1:]
-        rival = next((claim for claim in existing[1:] if not _are_same(Path(existing[0].path), Path(claim.path))), None)
-        other = None if rival is None else FilePlace(root=rival.root, path=rival.path)
-        files[document_id] = SourceFile(root=existing[0].root, path=existing[0].path, rival=other)
+    for document_id, document_claims in sorted(claims_by_id.items()):
+        existing_claims = (
+            list({claim.path: claim for claim in document_claims if Path(claim.path).exists()}.values())
+            or document_claims[-1:]
+        )
+        rival = next(
+            (
+                claim
+                for claim in existing_claims[1:]
+                if not _have_same_bytes(Path(existing_claims[0].path), Path(claim.path))
+            ),
+            None,
+        )
+        rival_place = None if rival is None else FilePlace(root=rival.root, path=rival.path)
+        files[document_id] = SourceFile(root=existing_claims[0].root, path=existing_claims[0].path, rival=rival_place)
     return SourceManifest(roots=sorted(roots), files=files)
 
 
-def _are_same(one: Path, other: Path) -> bool:
+def _have_same_bytes(first_path: Path, second_path: Path) -> bool:
     """Return whether two files have the same bytes; False where one cannot be read."""
     try:
-        return one.stat().st_size == other.stat().st_size and seen_sha256(one) == seen_sha256(other)
+        return first_path.stat().st_size == second_path.stat().st_size and seen_sha256(first_path) == seen_sha256(
+            second_path
+        )
     except OSError:
         return False
 
 
-def find_duplicate_files(seen: Mapping[str, str], *, admitted: Mapping[str, str]) -> dict[str, str]:
-    """Find documents with the same bytes as another one.
+def find_duplicate_files(found_hashes: Mapping[str, str], *, admitted_hashes: Mapping[str, str]) -> dict[str, str]:
+    """Find documents with the same bytes as another document.
 
-    The admitted document stays, else the one with the shorter name.
+    Of equal documents, the admitted one stays, or else the one with the shorter name.
 
     Args:
-        seen: SHA-256 of the files as they are now, by document id.
-        admitted: SHA-256 with which documents were admitted; documents missing from `seen` keep it.
+        found_hashes: SHA-256 of the files as they are now, by document id.
+        admitted_hashes: SHA-256 of admitted documents by document id; documents without a file have kept theirs.
 
     Returns:
-        For each duplicate the id of the document that stays.
+        Id of the document that stays, by id of each duplicate.
     """
-    current = {d for d, sha256 in admitted.items() if seen.get(d, sha256) == sha256}
-    holders: dict[str, str] = {}
-    for document_id in sorted(current):
-        holders.setdefault(admitted[document_id], document_id)
-    for document_id in sorted(seen.keys() - current, key=lambda name: (len(name), name)):
-        holders.setdefault(seen[document_id], document_id)
-    return {d: holders[sha256] for d, sha256 in seen.items() if d not in current and holders[sha256] != d}
+    admitted_ids = {d for d, sha256 in admitted_hashes.items() if found_hashes.get(d, sha256) == sha256}
+    kept_ids: dict[str, str] = {}
+    for document_id in sorted(admitted_ids):
+        kept_ids.setdefault(admitted_hashes[document_id], document_id)
+    for document_id in sorted(found_hashes.keys() - admitted_ids, key=lambda name: (len(name), name)):
+        kept_ids.setdefault(found_hashes[document_id], document_id)
+    return {
+        d: kept_ids[sha256] for d, sha256 in found_hashes.items() if d not in admitted_ids and kept_ids[sha256] != d
+    }
 
 
 def sha256_of(path: Path) -> str:
@@ -219,8 +241,8 @@ def sha256_of(path: Path) -> str:
     Args:
         path: Path of the file.
     """
-    with path.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def seen_sha256(path: Path) -> str:
@@ -229,8 +251,8 @@ def seen_sha256(path: Path) -> str:
     Args:
         path: Path of the file.
     """
-    found = path.stat()
-    return _seen_sha256(path, (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino))
+    file_stat = path.stat()
+    return _seen_sha256(path, (file_stat.st_ctime_ns, file_stat.st_mtime_ns, file_stat.st_size, file_stat.st_ino))
 
 
 @lru_cache(maxsize=100_000)

@@ -11,7 +11,7 @@ from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.alignment import score_softly, score_strange, score_unsaid
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, match_word
-from taxkg_assets.verification.doubts import find_doubts
+from taxkg_assets.verification.doubts import find_failed_checks
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
 from taxkg_assets.verification.headings import is_bare_heading, is_under_denial
@@ -250,7 +250,7 @@ def _find_doubts(
     """Find the doubts about a passage that has enough words of a claim to support it."""
     if coverage < load_verification().thresholds.doubted:
         return frozenset()
-    return find_doubts(claim, text, wording, language=reader.language)
+    return find_failed_checks(claim, text, wording, language=reader.language)
 
 
 def _is_of_other_year(claim: Claim, values: Sequence[Value], *, text: str) -> bool:

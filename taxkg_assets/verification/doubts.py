@@ -25,7 +25,7 @@ _ABOUT = 0.2  # weighted share of the claim's words in a clause that denies
 _OF_CASES = frozenset({"amount", "number", "percent", "measure", "count", "age", "fraction"})
 
 
-def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language) -> frozenset[str]:
+def find_failed_checks(claim: Claim, text: str, wording: Wording, *, language: Language) -> frozenset[str]:
     """Return reasons to doubt that a passage supports a claim although it contains the claim's words.
 
     Args:

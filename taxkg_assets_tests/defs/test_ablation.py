@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taxkg_assets.defs.evaluation import FULL, LEFT_OUT, NOT_IMAGINED, ONCE, find_missing, find_steps
+from taxkg_assets.defs.evaluation import FULL, LEFT_OUT, WITHOUT_HYDE, WITHOUT_RERANKER, find_missing, find_steps
 
 ALWAYS = {"bm25", "dense", "hybrid", FULL, *LEFT_OUT}
 
@@ -13,7 +13,7 @@ def test_optional_parts_that_did_not_run_are_named() -> None:
 
 
 def test_an_imagined_passage_is_compared_before_a_rerankers_look() -> None:
-    steps = {step.component: step for step in find_steps({*ALWAYS, NOT_IMAGINED})}
-    assert (steps["imagined passage"].system_without, steps["imagined passage"].system_with) == (NOT_IMAGINED, FULL)
-    steps = {step.component: step for step in find_steps({*ALWAYS, NOT_IMAGINED, ONCE})}
-    assert steps["imagined passage"].system_with == ONCE
+    steps = {step.component: step for step in find_steps({*ALWAYS, WITHOUT_HYDE})}
+    assert (steps["imagined passage"].system_without, steps["imagined passage"].system_with) == (WITHOUT_HYDE, FULL)
+    steps = {step.component: step for step in find_steps({*ALWAYS, WITHOUT_HYDE, WITHOUT_RERANKER})}
+    assert steps["imagined passage"].system_with == WITHOUT_RERANKER

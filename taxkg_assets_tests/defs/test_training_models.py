@@ -57,7 +57,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
         home.store.write(name, pl.DataFrame(frame), inputs="")
     monkeypatch.setattr(training_models, "EncoderTrainer", _open_trainer)
     monkeypatch.setattr(training_models, "open_untrained", lambda home: "right")
-    monkeypatch.setattr(training_models, "open_folder", lambda folder: "right")
+    monkeypatch.setattr(training_models, "open_model_folder", lambda folder: "right")
     monkeypatch.setattr(training_models, "weights_hash", lambda home: "b")
     return home
 
@@ -72,7 +72,7 @@ def test_a_chosen_encoder_that_answers_as_it_did_is_kept(home: Home) -> None:
 
 
 def test_one_that_answers_worse_than_its_base_is_not(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training_models, "open_folder", lambda folder: "wrong")
+    monkeypatch.setattr(training_models, "open_model_folder", lambda folder: "wrong")
     assert not _judge(home)[0]
 
 

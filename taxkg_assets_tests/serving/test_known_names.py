@@ -19,11 +19,11 @@ KEPT = ["f9--2030", "f9--2031", "i9--2031", "p77--2031"]
     ],
 )
 def test_similar_names_are_listed_else_all(wanted: str, listed: str) -> None:
-    assert list_names(KEPT, wanted=wanted) == listed
+    assert list_names(KEPT, unknown_name=wanted) == listed
 
 
 def test_a_long_list_is_cut_and_counted() -> None:
-    assert list_names((f"f{number}" for number in range(50)), most=3) == "f0, f1, f2, and 47 more"
+    assert list_names((f"f{number}" for number in range(50)), max_names=3) == "f0, f1, f2, and 47 more"
 
 
 def test_empty_and_repeated_names_are_left_out() -> None:

@@ -59,7 +59,7 @@ def test_a_document_is_admitted_once() -> None:
 def test_a_tier_is_what_the_settings_say_or_what_the_kind_of_document_makes_it(
     columns: dict[str, Any], own: dict[str, int], tier: int
 ) -> None:
-    assert find_tier({"document_id": "d", "irs_name": "", "is_draft": False, **columns}, own=own) == tier
+    assert find_tier({"document_id": "d", "irs_name": "", "is_draft": False, **columns}, own_tiers=own) == tier
 
 
 def test_hidden_text_is_listed_with_orders_first() -> None:

@@ -89,7 +89,7 @@ def fetch(site: Site, folder: Path, *, naps: list[float] | None = None, **option
     known = options.get("known")
     assert known is None or isinstance(known, Known)
     fetcher = Fetcher(site.url, limits=limits, sleep=(naps if naps is not None else []).append)
-    return fetcher.fetch(find_urls("f1099div", base_url=site.url)[0], folder, known=known)
+    return fetcher.fetch(find_urls("f1099div", base_url=site.url)[0], folder, known_state=known)
 
 
 def test_a_new_document_comes_whole_and_asking_again_costs_nothing(site: Site, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_new_document_comes_whole_and_asking_again_costs_nothing(site: Site, t
     assert fetched.path is not None
     assert fetched.path.read_bytes() == PDF
     assert site.queried[0]["path"] == "/pub/irs-pdf/f1099div.pdf"
-    again = fetch(site, tmp_path, known=Known(etag=fetched.etag, sha256=fetched.sha256))
+    again = fetch(site, tmp_path, known_state=Known(etag=fetched.etag, sha256=fetched.sha256))
     assert again.status == "unchanged"
     assert site.queried[1]["if-none-match"] == ETAG
 
@@ -108,7 +108,7 @@ def test_equal_bytes_under_another_tag_are_unchanged(site: Site, tmp_path: Path)
     site.answers = [whole]
     fetched = fetch(site, tmp_path)
     site.answers = [reply(200, PDF, ETag='"two"')]
-    assert fetch(site, tmp_path, known=Known(etag=ETAG, sha256=fetched.sha256)).status == "unchanged"
+    assert fetch(site, tmp_path, known_state=Known(etag=ETAG, sha256=fetched.sha256)).status == "unchanged"
 
 
 def test_a_body_that_is_interrupted_is_continued(site: Site, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_tag_that_no_request_may_hold_is_not_kept(site: Site, tmp_path: Path) 
     site.answers = [reply(200, PDF, ETag='"\u00e9"', Last_Modified="\u00e9")]
     fetched = fetch(site, tmp_path)
     assert (fetched.status, fetched.etag, fetched.last_modified) == ("new", "", "")
-    assert fetch(site, tmp_path, known=Known(etag='"\u00e9"', sha256=fetched.sha256)).status == "unchanged"
+    assert fetch(site, tmp_path, known_state=Known(etag='"\u00e9"', sha256=fetched.sha256)).status == "unchanged"
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_equal_names_with_equal_bytes_are_one_document_and_with_other_bytes_no_o
     assert disputed.files.keys() == {"a", "b", "c"}
     assert disputed.files["a"].rival == FilePlace(root=str(other), path=str(other / "a.pdf"))
     assert scan(disputed, one).files["a"].rival, "the other one is still there"
-    assert drop_source(disputed, str(other), others={}).files["a"].rival is None
+    assert drop_source(disputed, str(other), other_scans={}).files["a"].rival is None
     (other / "a.pdf").unlink()
     assert scan(disputed, one).files["a"] == manifest.files["a"]
 
@@ -94,13 +94,13 @@ def test_names_that_differ_in_their_ending_only_are_rivals(folders: tuple[Path, 
 
 
 def test_of_equal_bytes_the_admitted_one_stays_else_the_shorter_name() -> None:
-    assert find_duplicate_files({"f1 (1)": "s", "f1": "s", "f2": "t"}, admitted={}) == {"f1 (1)": "f1"}
-    assert find_duplicate_files({"f1 (1)": "s", "f1": "s"}, admitted={"f1 (1)": "s"}) == {"f1": "f1 (1)"}
-    assert find_duplicate_files({"new": "s"}, admitted={"old": "s"}) == {"new": "old"}, (
+    assert find_duplicate_files({"f1 (1)": "s", "f1": "s", "f2": "t"}, admitted_hashes={}) == {"f1 (1)": "f1"}
+    assert find_duplicate_files({"f1 (1)": "s", "f1": "s"}, admitted_hashes={"f1 (1)": "s"}) == {"f1": "f1 (1)"}
+    assert find_duplicate_files({"new": "s"}, admitted_hashes={"old": "s"}) == {"new": "old"}, (
         "a file that was not scanned is as it was"
     )
-    assert find_duplicate_files({"new": "s", "old": "changed"}, admitted={"old": "s"}) == {}
-    assert find_duplicate_files({"one": "s", "two": "s"}, admitted={"one": "s", "two": "s"}) == {}, (
+    assert find_duplicate_files({"new": "s", "old": "changed"}, admitted_hashes={"old": "s"}) == {}
+    assert find_duplicate_files({"one": "s", "two": "s"}, admitted_hashes={"one": "s", "two": "s"}) == {}, (
         "nothing built is lost"
     )
 

@@ -32,22 +32,22 @@ def move_to_gpu(home: AnyHome, model: Any) -> Any:
     """Move a model to the GPU for training, if the home uses a GPU.
 
     Args:
-        home: The home.
-        model: Module of torch.
+        home: Tables, files and settings of the home.
+        model: PyTorch module.
 
     Returns:
         The model, on the CPU if no GPU is usable.
     """
-    moved = copy_to_gpu(model, is_required=home.settings.device == GPU) if uses_gpu(home) else None
-    return model if moved is None else moved.model
+    model_on_gpu = copy_to_gpu(model, is_required=home.settings.device == GPU) if uses_gpu(home) else None
+    return model if model_on_gpu is None else model_on_gpu.model
 
 
 def copy_to_gpu(model: Any, *, is_required: bool) -> GpuModel | None:
-    """Copy a model to the GPU for encoding; without a usable GPU, raise an error if the setting demands it, else warn.
+    """Copy a model to the GPU for encoding; if no GPU is usable and none is required, log a warning.
 
     Args:
-        model: Module of torch, on the processor.
-        is_required: Whether the setting names the GPU.
+        model: PyTorch module on the CPU.
+        is_required: Whether the setting TAXKG_DEVICE demands a GPU.
 
     Returns:
         The copy; None if no GPU is usable.
@@ -55,14 +55,14 @@ def copy_to_gpu(model: Any, *, is_required: bool) -> GpuModel | None:
     Raises:
         ModelError: The setting demands a GPU, and none is usable.
     """
-    copied = open_on_gpu(model, rows=ROWS)
-    if isinstance(copied, GpuModel):
-        return copied
+    copy_or_reason = open_on_gpu(model, rows=ROWS)
+    if isinstance(copy_or_reason, GpuModel):
+        return copy_or_reason
     if is_required:
         raise ModelError(
-            f"TAXKG_DEVICE=cuda: the GPU cannot be used ({copied}). Free the GPU, or set TAXKG_DEVICE=cpu."
+            f"TAXKG_DEVICE=cuda: the GPU cannot be used ({copy_or_reason}). Free the GPU, or set TAXKG_DEVICE=cpu."
         )
-    _log.warning("The GPU cannot be used (%s). The CPU is used instead, in the same precision.", copied)
+    _log.warning("The GPU cannot be used (%s). The CPU is used instead, in the same precision.", copy_or_reason)
     return None
 
 
@@ -70,7 +70,7 @@ def uses_gpu(home: AnyHome) -> bool:
     """Return whether the home computes on a GPU.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Raises:
         ModelError: The setting demands a GPU, and there is none.
@@ -99,7 +99,7 @@ def find_arithmetic(home: AnyHome) -> str:
     TAXKG_DEVICE=cpu overrides this and re-encodes with the CPU's faster arithmetic.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         `SINGLE`, `BFLOAT16`, or the name of another runtime.
@@ -109,12 +109,12 @@ def find_arithmetic(home: AnyHome) -> str:
     # A GPU that the setting names and the machine lacks is an error only where something is to be computed on it.
     if home.settings.device == GPU or uses_gpu(home) or not has_bfloat16():
         return SINGLE
-    is_kept = home.settings.device == "auto" and home.store.storage.read(RECORD) == _IN_SINGLE.encode()
-    return SINGLE if is_kept else BFLOAT16
+    has_single_vectors = home.settings.device == "auto" and home.store.storage.read(RECORD) == _IN_SINGLE.encode()
+    return SINGLE if has_single_vectors else BFLOAT16
 
 
 def drop_arithmetic(model_hash: str) -> str:
-    """Return the hash of a model's weights without the arithmetic, as single precision and bfloat16 rank nearly alike.
+    """Return an encoder's hash without its arithmetic, to treat single precision and bfloat16 alike.
 
     Args:
         model_hash: Hash of an encoder.
@@ -126,7 +126,7 @@ def record_arithmetic(home: AnyHome) -> None:
     """Record the precision of the passage vectors, so that other machines encode questions in the same precision.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     arithmetic = (find_arithmetic(home) or _IN_SINGLE).encode()
     if home.store.storage.read(RECORD) != arithmetic:

@@ -139,11 +139,11 @@ class S3Storage:
         client, key = self._client(), self._key(name)
         keys = [key, *(f"{key}/{path}" for path in self.walk(name))]
         for first in range(0, len(keys), MOST_AT_ONCE):
-            listed = [{"Key": one} for one in keys[first : first + MOST_AT_ONCE]]
-            left = client.delete_objects(Bucket=self.bucket, Delete={"Objects": listed}).get("Errors", [])
-            if left:
+            objects = [{"Key": object_key} for object_key in keys[first : first + MOST_AT_ONCE]]
+            failures = client.delete_objects(Bucket=self.bucket, Delete={"Objects": objects}).get("Errors", [])
+            if failures:
                 raise StorageError(
-                    f"{left[0]['Key']} in {self.uri} cannot be deleted: {left[0]['Message']}. Check that the "
+                    f"{failures[0]['Key']} in {self.uri} cannot be deleted: {failures[0]['Message']}. Check that the "
                     "credentials allow s3:DeleteObject, and run the command again."
                 )
 
@@ -164,9 +164,9 @@ class S3Storage:
         Yields:
             Path of each object, relative to the name.
         """
-        below = self._key(name) + "/"
-        for page in self._client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=below):
-            yield from (entry["Key"].removeprefix(below) for entry in page.get("Contents", ()))
+        prefix = self._key(name) + "/"
+        for page in self._client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix):
+            yield from (entry["Key"].removeprefix(prefix) for entry in page.get("Contents", ()))
 
     def publish_folder(self, folder: Path, name: str) -> None:
         """Upload a folder file by file; readers ignore it until a table refers to it.
@@ -191,27 +191,27 @@ class S3Storage:
             StorageError: There is no object below the name.
         """
         # A copy bears the name of what it is a copy of: models are known by the names of their folders.
-        hashed = hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
-        copied = self._work / "copies" / hashed / name.rsplit("/", 1)[-1]
-        if copied.is_dir():
-            return copied
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        loading = Path(tempfile.mkdtemp(dir=copied.parent, prefix=".loading-"))
+        uri_hash = hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
+        copy_folder = self._work / "copies" / uri_hash / name.rsplit("/", 1)[-1]
+        if copy_folder.is_dir():
+            return copy_folder
+        copy_folder.parent.mkdir(parents=True, exist_ok=True)
+        download_folder = Path(tempfile.mkdtemp(dir=copy_folder.parent, prefix=".loading-"))
         for path in self.walk(name):
-            target = loading / safe_name(path)
+            target = download_folder / safe_name(path)
             target.parent.mkdir(parents=True, exist_ok=True)
             self._client().download_file(self.bucket, f"{self._key(name)}/{path}", str(target))
-        if not any(loading.iterdir()):
-            loading.rmdir()
+        if not any(download_folder.iterdir()):
+            download_folder.rmdir()
             raise StorageError(f"{self.uri_of(name)} does not exist in the bucket: check the address of the home.")
         try:
-            loading.replace(copied)
+            download_folder.replace(copy_folder)
         except OSError:
             # Another process was faster; files below a name never change, so its copy is equal.
-            shutil.rmtree(loading)
-            if not copied.is_dir():
+            shutil.rmtree(download_folder)
+            if not copy_folder.is_dir():
                 raise
-        return copied
+        return copy_folder
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
         """Hold the home's lease, which admits one writer among all machines.

@@ -36,7 +36,7 @@ class BudgetScope(StrEnum):
 
 
 class Tail:
-    """A file that other processes append to, read incrementally; from its beginning again after a truncation."""
+    """Reads the new lines of a file that other processes append to; after a truncation, it starts at the beginning."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._end = path, 0
@@ -75,7 +75,7 @@ class Journal:
         self._store, self._spender = store, spender
         self._path = store.home / "cache" / JOURNAL
         self._lock = threading.Lock()
-        self._known: dict[str, Call] | None = None
+        self._calls_by_id: dict[str, Call] | None = None
         self._tail = Tail(self._path)
 
     def find(self, call_id: str) -> Call | None:
@@ -85,13 +85,13 @@ class Journal:
             call_id: Hash of the content of the call.
         """
         with self._lock:
-            if self._known is None:
+            if self._calls_by_id is None:
                 table = self._store.read_or_empty("llm_calls").iter_rows(named=True)
-                self._known = {row["call_id"]: Call(**row) for row in table}
+                self._calls_by_id = {row["call_id"]: Call(**row) for row in table}
             for line in self._tail.read():
                 if call := read_call(line):
-                    self._known.setdefault(call.call_id, call)
-            return self._known.get(call_id)
+                    self._calls_by_id.setdefault(call.call_id, call)
+            return self._calls_by_id.get(call_id)
 
     def record(self, call: Call) -> None:
         """Append a call to the file and flush it to the disk.
@@ -119,20 +119,20 @@ class Journal:
         calls = (read_call(line) for line in self._path.read_bytes().split(b"\n"))
         return [call for call in calls if call is not None]
 
-    def forget(self, recorded: set[str]) -> None:
+    def forget(self, recorded_ids: set[str]) -> None:
         """Remove from the file the calls that the table already contains.
 
         Args:
-            recorded: Ids of the calls in the table `llm_calls`.
+            recorded_ids: Ids of the calls in the table `llm_calls`.
         """
         if not self._path.exists():
             return
         with self._lock, self._path.open("rb+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             calls = [(line, read_call(line)) for line in file.read().split(b"\n")]
-            kept = [line for line, call in calls if call is not None and call.call_id not in recorded]
+            remaining_lines = [line for line, call in calls if call is not None and call.call_id not in recorded_ids]
             file.seek(0)
-            file.write(b"".join(line + b"\n" for line in kept))
+            file.write(b"".join(line + b"\n" for line in remaining_lines))
             file.truncate()
             os.fsync(file.fileno())
 
@@ -144,7 +144,11 @@ def _last_byte(path: Path) -> bytes:
 
 
 def read_call(line: bytes) -> Call | None:
-    """Parse a line as a recorded call; None where it is incomplete."""
+    """Parse a line as a recorded call; None where it is incomplete.
+
+    Args:
+        line: Line of the journal, without its line feed.
+    """
     try:
         return _CALL.validate_json(line.decode("utf8", errors="replace"), strict=True)
     except ValidationError:
@@ -158,18 +162,18 @@ class UsageReader:
         self._store, self._spender, self._prices, self._since = store, spender, prices, since
         self._tail = Tail(store.home / "cache" / JOURNAL)
         self._lock = threading.Lock()
-        self._recorded: set[str] | None = None
+        self._recorded_ids: set[str] | None = None
         self._tokens, self._usd = 0, 0.0
 
     def read(self) -> tuple[int, float]:
         """Return the tokens and dollars spent so far by all processes."""
         with self._lock:
             # Calls that the table has are not counted again; a shorter journal was moved into the table.
-            if self._recorded is None or self._tail.is_cut:
-                self._recorded = set(self._store.read_or_empty("llm_calls")["call_id"])
+            if self._recorded_ids is None or self._tail.is_cut:
+                self._recorded_ids = set(self._store.read_or_empty("llm_calls")["call_id"])
                 self._tokens, self._usd = 0, 0.0
             for line in self._tail.read():
-                self._add(line, recorded=self._recorded)
+                self._add(line, recorded=self._recorded_ids)
             return self._tokens, self._usd
 
     def _add(self, line: bytes, *, recorded: set[str]) -> None:

@@ -55,13 +55,13 @@ def enforce_contract(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
     """
     from dataframely.exc import SchemaError, ValidationError
 
-    wanted = list(schema.columns())
-    if missing := [c for c in wanted if c not in frame.columns]:
+    schema_columns = list(schema.columns())
+    if missing := [column for column in schema_columns if column not in frame.columns]:
         raise ContractError(f"{schema.__name__}: missing columns: {', '.join(missing)}.")
-    if extra := [c for c in frame.columns if c not in wanted]:
+    if extra := [column for column in frame.columns if column not in schema_columns]:
         raise ContractError(f"{schema.__name__}: unknown columns: {', '.join(extra)}.")
     try:
-        kept = schema.validate(frame.select(wanted), cast=False)
+        valid_rows = schema.validate(frame.select(schema_columns), cast=False)
     except (ValidationError, SchemaError) as broken:
         raise ContractError(f"{schema.__name__}: {broken}") from broken
-    return kept.sort(schema.primary_key())
+    return valid_rows.sort(schema.primary_key())

@@ -26,37 +26,40 @@ _log = logging.getLogger("taxkg")
 
 
 def find_missing_exports(home: AnyHome) -> list[str]:
-    """Return the encoder of the current release if its ONNX export is missing, so that a build exports it again.
+    """Find models of the current release that must be exported to ONNX again, because their export is missing.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
+
+    Returns:
+        Hash of the release's encoder; empty if its export exists or nothing is released.
     """
-    released = home.store.read_or_empty("release").filter(~pl.col("is_rolled_back")).tail(1)
-    return [hashed for hashed in released["model_hash"] if not has_export(home.store, hashed)]
+    current_release = home.store.read_or_empty("release").filter(~pl.col("is_rolled_back")).tail(1)
+    return [encoder_hash for encoder_hash in current_release["model_hash"] if not has_export(home.store, encoder_hash)]
 
 
 def export_served(home: AnyHome) -> None:
     """Export the index's encoder and the chosen reranker to ONNX if needed; log models that cannot be exported.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
-    for hashed in home.store.read_or_empty("index")["model_hash"]:
-        if not has_export(home.store, hashed):
-            _export(home.store, hashed, partial(_export_encoder, home, hashed))
+    for encoder_hash in home.store.read_or_empty("index")["model_hash"]:
+        if not has_export(home.store, encoder_hash):
+            _export(home.store, encoder_hash, partial(_export_encoder, home, encoder_hash))
     row = read_reranker(home)
     if row is not None and not has_export(home.store, reranker_export(row)):
         _export(home.store, reranker_export(row), partial(_export_reranker, home, row))
 
 
-def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
+def _export_encoder(home: AnyHome, encoder_hash: str, folder: Path) -> ExportCard:
     from taxkg_assets.retrieval.encoding.export import export_encoder  # loads torch, which most runs do not need
 
-    encoder = open_encoder_by_hash(home, hashed)
+    encoder = open_encoder_by_hash(home, encoder_hash)
     if encoder is None:
-        raise ExportError(f"this machine does not have the encoder of the index ({hashed})")
-    small = hashed.endswith(SMALL_ARITHMETIC)
-    base = ExportCard("encoder", encoder.model_name, hashed, encoder.max_tokens, 0, encoder.dimension)
+        raise ExportError(f"this machine does not have the encoder of the index ({encoder_hash})")
+    small = encoder_hash.endswith(SMALL_ARITHMETIC)
+    base = ExportCard("encoder", encoder.model_name, encoder_hash, encoder.max_tokens, 0, encoder.dimension)
     return export_encoder(encoder.model, folder, base=replace(base, scale=encoder.scale), is_small=small)
 
 
@@ -68,9 +71,9 @@ def _export_reranker(home: AnyHome, row: RerankerRecord, folder: Path) -> Export
     return export_encoder(model, folder, base=base) if row["kind"] == "late" else export_cross(model, folder, base=base)
 
 
-def _export(store: Store, hashed: str, export: Callable[[Path], ExportCard]) -> None:
+def _export(store: Store, model_hash: str, export: Callable[[Path], ExportCard]) -> None:
     """Export into a folder aside, which then takes its place whole; of a model that cannot be exported stays why."""
-    name = export_name(hashed)
+    name = export_name(model_hash)
     building = store.folder("cache", "exporting")
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
@@ -81,7 +84,7 @@ def _export(store: Store, hashed: str, export: Callable[[Path], ExportCard]) -> 
         _log.warning(
             "The model %s cannot be exported to ONNX (%s). Servers load it with PyTorch instead, so the first question "
             "takes a few seconds longer.",
-            *(hashed, failed),
+            *(model_hash, failed),
         )
     (building / CARD).write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf8")
     store.storage.publish_folder(building, name)

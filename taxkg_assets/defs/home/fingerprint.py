@@ -82,7 +82,15 @@ _LOADERS = {"load_family", "load_model"}
 
 @dataclass(slots=True)
 class Code:
-    """The code, rules and settings that a builder depends on, by digest."""
+    """The code and rules that a builder depends on.
+
+    Attributes:
+        modules: Full names of modules that are included as wholes.
+        families: Names of rule families.
+        schemas: Names of definitions in `schemas`.
+        packages: Import names of installed packages whose versions count.
+        pieces: Digests of single functions and constants of `defs`, by `module:name`.
+    """
 
     modules: set[str] = field(default_factory=set)
     families: set[str] = field(default_factory=set)
@@ -152,17 +160,23 @@ def code_fingerprint(*functions: Callable[..., Any], schema: str = "") -> str:
 
 @cache
 def _fingerprint(functions: tuple[Callable[..., Any], ...], schema: str) -> str:
-    named = " ".join((*(f"{one.__module__}:{one.__qualname__}" for one in map(inspect.unwrap, functions)), schema))
+    key = " ".join(
+        (*(f"{function.__module__}:{function.__qualname__}" for function in map(inspect.unwrap, functions)), schema)
+    )
     packages = _PACKAGES.values()
-    found = recall_fingerprint(PACKAGE, named, packages=packages)
-    if found is None:
-        found = _read_code(functions).digest(schema)
-        keep_fingerprint(PACKAGE, named, found, packages=packages)
-    return found
+    fingerprint = recall_fingerprint(PACKAGE, key, packages=packages)
+    if fingerprint is None:
+        fingerprint = _read_code(functions).digest(schema)
+        keep_fingerprint(PACKAGE, key, fingerprint, packages=packages)
+    return fingerprint
 
 
 def read_code(*functions: Callable[..., Any]) -> Code:
-    """Collect the code that some functions depend on; the result is shared, so do not modify it."""
+    """Collect the code that some functions depend on; the result is shared, so do not modify it.
+
+    Args:
+        functions: Functions or classes, usually the builder of a table.
+    """
     return _read_code(tuple(functions))
 
 
@@ -184,6 +198,9 @@ def family_digest(name: str) -> str:
     """Return the digest of a rule family's parsed content, without rules that are off for lack of evidence.
 
     Comments and the order of keys do not change it.
+
+    Args:
+        name: Name of the rule family, which is its file in `rules` without extension.
     """
     content = json.dumps(_parse_family(name), sort_keys=True, default=str)
     return digest(content, *(".".join(key) for key in sorted(find_unsupported(name))))
@@ -218,8 +235,8 @@ def _path_of(module: str) -> Path | None:
     """Return the file of a module of this package; None for anything else."""
     if module != NAME and not module.startswith(f"{NAME}."):
         return None
-    place = PACKAGE.joinpath(*module.split(".")[1:])
-    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    location = PACKAGE.joinpath(*module.split(".")[1:])
+    path = location / "__init__.py" if location.is_dir() else location.with_suffix(".py")
     return path if path.is_file() else None
 
 
@@ -233,7 +250,7 @@ def _read_module(name: str) -> _Module:
     aliases = _aliases(nodes)
     imports, packages = set[str](), set[str]()
     schemas = {node.attr for node in nodes if _is_schema(node, aliases)}
-    for module, member in (named for node in nodes for named in _imported(node)):
+    for module, member in (reference for node in nodes for reference in _imported(node)):
         if is_of_schemas(module):
             schemas.add(member)
         elif _path_of(module) is not None:
@@ -271,64 +288,70 @@ def _aliases(nodes: Iterable[ast.AST]) -> dict[str, tuple[str, str]]:
     return aliases
 
 
-def _follow_module(name: str, found: Code) -> None:
+def _follow_module(name: str, code: Code) -> None:
     """Take up a module and all that it imports of this package."""
-    if name in found.modules or name in _LEFT_OUT:
+    if name in code.modules or name in _LEFT_OUT:
         return
     module = _read_module(name)
-    found.modules.add(name)
-    found.families |= module.families
-    found.schemas |= module.schemas
-    found.packages |= module.packages
+    code.modules.add(name)
+    code.families |= module.families
+    code.schemas |= module.schemas
+    code.packages |= module.packages
     for imported in module.imports:
-        _follow_module(imported, found)
+        _follow_module(imported, code)
 
 
 def _families(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Return the rule families that code loads by name, as the module of each family's model does."""
-    for inner in nodes:
-        if isinstance(inner, ast.Call) and inner.args:
-            called = inner.func.id if isinstance(inner.func, ast.Name) else getattr(inner.func, "attr", "")
-            if called == "load_floors":
+    for node in nodes:
+        if isinstance(node, ast.Call) and node.args:
+            function_name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if function_name == "load_floors":
                 yield "floors"
-            if called in _LOADERS and isinstance(inner.args[0], ast.Constant):
-                yield str(inner.args[0].value)
+            if function_name in _LOADERS and isinstance(node.args[0], ast.Constant):
+                yield str(node.args[0].value)
 
 
 # -------------------------------------------------------------------------------------------- functions of defs
 
 
-def _follow_function(module: str, name: str, found: Code) -> None:
+def _follow_function(module: str, name: str, code: Code) -> None:
     """Add a function of `defs` and what it names: functions and constants of its module, modules of the stages."""
     piece = f"{module}:{name}"
-    if piece in found.pieces:
+    if piece in code.pieces:
         return
-    read = _read_function(module, name)
-    found.pieces[piece] = read.digest
-    found.families |= read.families
-    found.schemas |= read.schemas
-    for other in read.neighbors:
-        _follow_function(module, other, found)
-    for imported in read.imported:
-        _follow_name(*imported, found)
+    function = _read_function(module, name)
+    code.pieces[piece] = function.digest
+    code.families |= function.families
+    code.schemas |= function.schemas
+    for other in function.neighbors:
+        _follow_function(module, other, code)
+    for imported in function.imported:
+        _follow_name(*imported, code)
 
 
 @cache
 def _read_function(module: str, name: str) -> _Function:
-    read = _read_module(module)
-    if name not in read.defined:
+    module_code = _read_module(module)
+    if name not in module_code.defined:
         raise LookupError(f"{module} defines no {name} at its top level.")
-    node = read.defined[name]
+    node = module_code.defined[name]
     nodes = list(ast.walk(node))
-    named = dict.fromkeys(inner.id for inner in nodes if isinstance(inner, ast.Name))
-    hidden = _own_names(node)
-    imported = [read.aliases[one] for one in named if one in read.aliases]
-    imported += [each for inner in nodes for each in _imported(inner)]
+    used_names = dict.fromkeys(inner.id for inner in nodes if isinstance(inner, ast.Name))
+    local_names = _own_names(node)
+    imported = [module_code.aliases[used_name] for used_name in used_names if used_name in module_code.aliases]
+    imported += [member for inner in nodes for member in _imported(inner)]
     return _Function(
         digest=digest_of(node),
         families=frozenset(_families(nodes)),
-        schemas=frozenset(inner.attr for inner in nodes if _is_schema(inner, read.aliases)),
-        neighbors=[one for one in named if one in read.defined and one not in read.aliases and one not in hidden],
+        schemas=frozenset(inner.attr for inner in nodes if _is_schema(inner, module_code.aliases)),
+        neighbors=[
+            used_name
+            for used_name in used_names
+            if used_name in module_code.defined
+            and used_name not in module_code.aliases
+            and used_name not in local_names
+        ],
         imported=list(dict.fromkeys(imported)),
     )
 
@@ -348,17 +371,17 @@ def _own_names(node: ast.AST) -> set[str]:
     return names
 
 
-def _follow_name(module: str, member: str, found: Code) -> None:
+def _follow_name(module: str, member: str, code: Code) -> None:
     """Take up an imported name: a function of `defs` by itself, of a stage its whole module."""
     if is_of_schemas(module):
-        found.schemas |= {member} - {""}
+        code.schemas |= {member} - {""}
     elif module.startswith(DEFS):
         if module not in _PLUMBING and member in _read_module(module).defined:
-            _follow_function(module, member, found)
+            _follow_function(module, member, code)
     elif module.split(".")[0] in _PACKAGES:
-        found.packages.add(module.split(".")[0])
+        code.packages.add(module.split(".")[0])
     elif _path_of(module) is not None:
-        _follow_module(module, found)
+        _follow_module(module, code)
 
 
 # ---------------------------------------------------------------------------------------------------- schemas

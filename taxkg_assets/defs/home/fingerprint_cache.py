@@ -21,25 +21,25 @@ MOST_FILES = 4
 """States of the package whose fingerprints are kept."""
 
 
-def recall_fingerprint(package: Path, name: str, *, packages: Collection[str]) -> str | None:
+def recall_fingerprint(package: Path, key: str, *, packages: Collection[str]) -> str | None:
     """Return a cached code fingerprint that is valid for the current files; None if there is none.
 
     Args:
         package: Folder of the package.
-        name: What the fingerprint is of.
-        packages: Distributions whose versions count, too.
+        key: Functions and schema that the fingerprint covers: `module:function module:function Schema`.
+        packages: Installed distributions; a fingerprint is valid only for the versions it was computed with.
     """
-    return _read_kept(_find_file(package, tuple(sorted(packages)))).get(name)
+    return _read_kept(_find_file(package, tuple(sorted(packages)))).get(key)
 
 
-def keep_fingerprint(package: Path, name: str, found: str, *, packages: Collection[str]) -> None:
+def keep_fingerprint(package: Path, key: str, fingerprint: str, *, packages: Collection[str]) -> None:
     """Cache a code fingerprint for other processes, next to Python's compiled modules.
 
     Args:
         package: Folder of the package.
-        name: What the fingerprint is of, in one line.
-        found: The fingerprint.
-        packages: Distributions whose versions count, too.
+        key: Functions and schema that the fingerprint covers: `module:function module:function Schema`.
+        fingerprint: Hex digest of 24 digits.
+        packages: Installed distributions; the fingerprint is valid only for their present versions.
     """
     if sys.dont_write_bytecode:
         return
@@ -47,12 +47,12 @@ def keep_fingerprint(package: Path, name: str, found: str, *, packages: Collecti
     try:
         if not path.exists():
             path.parent.mkdir(exist_ok=True)
-            for old in sorted(path.parent.glob("fingerprints-*"), key=lambda one: one.stat().st_mtime)[
+            for oldest in sorted(path.parent.glob("fingerprints-*"), key=lambda file_path: file_path.stat().st_mtime)[
                 : 1 - MOST_FILES
             ]:
-                old.unlink(missing_ok=True)
+                oldest.unlink(missing_ok=True)
         with path.open("a", encoding="utf8") as file:  # one short write: processes that write at once do not mix
-            file.write(f"{name}\t{found}\n")
+            file.write(f"{key}\t{fingerprint}\n")
     except OSError:
         return  # a package that may not be written is read by each process
 
@@ -74,6 +74,6 @@ def _find_file(package: Path, packages: tuple[str, ...]) -> Path:
         state.update(f"{name}={version(name)}\n".encode())
     for path in sorted(package.rglob("*")):
         if path.suffix in KINDS:
-            seen = path.stat()
-            state.update(f"{path.relative_to(package)} {seen.st_size} {seen.st_mtime_ns}\n".encode())
+            status = path.stat()
+            state.update(f"{path.relative_to(package)} {status.st_size} {status.st_mtime_ns}\n".encode())
     return package / "__pycache__" / f"fingerprints-{state.hexdigest()[:16]}"

@@ -114,9 +114,9 @@ def write_index_files(
         flat.units.write_ipc(folder / FLAT / "units.arrow")
         flat.tables.rechunk().write_ipc(folder / FLAT / TABLES)
         _save_matrices(folder / FLAT, unit_vectors=flat.unit_vectors)
-    for part in (facts,) if flat is None else (facts, folder / FLAT):
-        listed = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part.iterdir())}
-        (part / FILES).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf8")
+    for part_folder in (facts,) if flat is None else (facts, folder / FLAT):
+        digests_by_file = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part_folder.iterdir())}
+        (part_folder / FILES).write_text(json.dumps(digests_by_file, indent=1) + "\n", encoding="utf8")
 
 
 def has_index_files(store: Store, path: str) -> bool:
@@ -124,7 +124,7 @@ def has_index_files(store: Store, path: str) -> bool:
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
     """
     return "mapped.arrow" in _list_facts(store, path)
 
@@ -134,7 +134,7 @@ def has_catalogue(store: Store, path: str) -> bool:
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
     """
     return "catalogue.arrow" in _list_facts(store, path)
 
@@ -144,17 +144,17 @@ def open_catalogue(store: Store, path: str) -> pl.DataFrame:
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
     """
     return _read_frame(_open_folder(store, f"{path}/{FACTS}") / "catalogue.arrow")
 
 
 def open_tables(store: Store, path: str) -> pl.DataFrame | None:
-    """Return the rows of `tables` that an index was built from, memory-mapped and sorted by id.
+    """Return the rows of the table `tables` that an index was built from, memory-mapped and sorted by id.
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
 
     Returns:
         The rows; None for an index in a bucket or of an older version, which does not keep them.
@@ -178,8 +178,8 @@ def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: in
 
     Args:
         store: Home of the index.
-        path: Version of the index.
-        model_hash: Model of its vectors.
+        path: Folder of the index version, relative to the home.
+        model_hash: Hash of the encoder that computed its vectors.
         most_rows: Maximum number of passages of an index in memory.
 
     Returns:
@@ -197,16 +197,16 @@ def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex
 
     Args:
         store: Home of the index.
-        path: Version of the index.
-        model_hash: Model of its vectors.
+        path: Folder of the index version, relative to the home.
+        model_hash: Hash of the encoder that computed its vectors.
 
     Returns:
         The index.
     """
     if isinstance(store.storage, LocalStorage):
-        opened = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
-        assert isinstance(opened, SearchIndex)
-        return opened
+        index_in_memory = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
+        assert isinstance(index_in_memory, SearchIndex)
+        return index_in_memory
     from taxkg_assets.retrieval.index.index import read_index  # loaded here: a question never reads a whole index
 
     index = read_index(open_index(store, path), model_hash=model_hash)
@@ -219,8 +219,8 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
 
     Args:
         store: Home of the index.
-        path: Version of the index.
-        terms_by: Digest of the code that finds terms.
+        path: Folder of the index version, relative to the home.
+        terms_by: Digest of the code that computes search terms now.
     """
     if not isinstance(store.storage, LocalStorage) or not has_index_files(store, path):
         return None
@@ -228,13 +228,16 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
         facts, flat = (_open_folder(store, f"{path}/{part}") for part in (FACTS, FLAT))
     except IndexFilesError:
         return None
-    files = {"mapped.arrow": facts, "passages.arrow": flat}
-    listed = {name: json.loads((folder / FILES).read_text(encoding="utf8"))[name][1] for name, folder in files.items()}
     card = json.loads((facts / CARD).read_text(encoding="utf8"))
-    if card.get(TERMS_BY) != terms_by or any(_digest(files[name] / name) != digest for name, digest in listed.items()):
+    if card.get(TERMS_BY) != terms_by:
         return None
-    parts = [_read_frame(folder / name) for name, folder in files.items()]
-    return pl.concat(parts, how="horizontal").select(*TERM_SOURCE_COLUMNS, "terms")
+    columns = []
+    for folder, name in ((facts, "mapped.arrow"), (flat, "passages.arrow")):
+        recorded_files = json.loads((folder / FILES).read_text(encoding="utf8"))
+        if _digest(folder / name) != recorded_files[name][1]:
+            return None
+        columns.append(_read_frame(folder / name))
+    return pl.concat(columns, how="horizontal").select(*TERM_SOURCE_COLUMNS, "terms")
 
 
 def read_frame(facts: Path, name: str) -> pl.DataFrame:
@@ -254,7 +257,7 @@ def open_codes(store: Store, path: str) -> VectorCodes:
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
 
     Returns:
         The codes.
@@ -267,7 +270,7 @@ def open_lexical(store: Store, path: str) -> LexicalRetriever:
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
 
     Returns:
         The postings.
@@ -281,17 +284,17 @@ def find_damaged_files(store: Store, path: str) -> list[str]:
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
     """
     damaged = []
     for part in (FACTS, FLAT):
         if store.storage.stat(f"{path}/{part}/{FILES}") is None:
             continue
         folder = store.storage.local_copy(f"{path}/{part}")
-        listed: Mapping[str, Any] = json.loads((folder / FILES).read_text(encoding="utf8"))
+        recorded_files: Mapping[str, Any] = json.loads((folder / FILES).read_text(encoding="utf8"))
         damaged += [
             f"{part}/{name}"
-            for name, (size, digest) in listed.items()
+            for name, (size, digest) in recorded_files.items()
             if _size(folder / name) != size or _digest(folder / name) != digest
         ]
     return damaged
@@ -390,11 +393,11 @@ def _open_folder(store: Store, name: str) -> Path:
     """
     folder = store.storage.local_copy(name)
     card = folder / FILES
-    listed = json.loads(card.read_text(encoding="utf8")) if card.is_file() else {FILES: [0, ""]}
-    damaged = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
+    recorded_files = json.loads(card.read_text(encoding="utf8")) if card.is_file() else {FILES: [0, ""]}
+    damaged = [file for file, (size, _) in recorded_files.items() if _size(folder / file) != size]
     if damaged:
-        copied = not isinstance(store.storage, LocalStorage)
-        remedy = "to have it copied again" if copied else "and run `taxkg build`"
+        is_copy = not isinstance(store.storage, LocalStorage)
+        remedy = "to have it copied again" if is_copy else "and run `taxkg build`"
         raise IndexFilesError(
             f"The index folder {folder} is damaged ({', '.join(damaged)}). Delete this folder {remedy}."
         )

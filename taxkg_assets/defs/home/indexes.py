@@ -12,7 +12,7 @@ def open_index(store: Store, path: str) -> Any:
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
     """
     # Loaded here: readers of an index that fits into memory need no LanceDB.
     from taxkg_assets.defs.home.lance_client import load_lancedb
@@ -25,6 +25,6 @@ def has_index(store: Store, path: str) -> bool:
 
     Args:
         store: Home of the index.
-        path: Version of the index.
+        path: Folder of the index version, relative to the home.
     """
     return any(".lance/_versions/" in name for name in store.storage.walk(path))

@@ -30,13 +30,13 @@ GONE = frozenset({"404", "NoSuchKey", "NotFound"})
 class Lease:
     """The lease of a process on one home; `hold` takes it, `check` tests whether it is still valid."""
 
-    _standing: ClassVar[dict[str, Lease]] = {}
+    _held_leases: ClassVar[dict[str, Lease]] = {}
 
     def __init__(self, client: Any, bucket: str, key: str, *, uri: str) -> None:
         self._client, self._bucket, self._key, self._uri = client, bucket, key, uri
         self._token = uuid.uuid4().hex
         self._etag = ""
-        self._beats = 0
+        self._renewals = 0
         self._renewed_at = 0.0
         self._is_lost = False
         self._is_over = threading.Event()
@@ -52,15 +52,15 @@ class Lease:
             A context that holds the lease.
         """
         self._take(wait_s)
-        beating = threading.Thread(target=self._beat, name="lease", daemon=True)
-        beating.start()
-        self._standing[self._uri] = self
+        renewing = threading.Thread(target=self._renew, name="lease", daemon=True)
+        renewing.start()
+        self._held_leases[self._uri] = self
         try:
             yield
         finally:
-            del self._standing[self._uri]
+            del self._held_leases[self._uri]
             self._is_over.set()
-            beating.join()
+            renewing.join()
             with suppress(OSError, *_network_errors()):  # one that stays behind is taken over in a while
                 if self._is_ours():
                     self._client.delete_object(Bucket=self._bucket, Key=self._key)
@@ -75,7 +75,7 @@ class Lease:
         Raises:
             HomeBusyError: The lease was lost.
         """
-        lease = cls._standing.get(uri)
+        lease = cls._held_leases.get(uri)
         if lease is not None and (lease._is_lost or time.monotonic() - lease._renewed_at > SURE_SECONDS):
             raise HomeBusyError(
                 f"This build could not reach {uri} for a while, lost its lock and stopped writing. "
@@ -87,8 +87,8 @@ class Lease:
         while True:
             if self._put(IfNoneMatch="*"):
                 return
-            holder, etag, age_s = self._look()
-            if not etag:  # given back between the two looks
+            holder, etag, age_s = self._read_holder()
+            if not etag:  # released between the two requests
                 continue
             if age_s > LEASE_SECONDS and self._put(IfMatch=etag):
                 return
@@ -97,7 +97,7 @@ class Lease:
                 raise HomeBusyError(f"Another build ({holder}) is running on {self._uri}. {remedy}")
             time.sleep(POLL_SECONDS)
 
-    def _beat(self) -> None:
+    def _renew(self) -> None:
         while not self._is_over.wait(LEASE_SECONDS / 4):
             with suppress(OSError, *_network_errors()):  # a bucket out of reach is looked for again; `check` counts
                 if not self._put(IfMatch=self._etag) and not self._is_ours():
@@ -108,17 +108,17 @@ class Lease:
         """Write the object if the condition holds; a refusal may echo our own write, whose answer was lost."""
         from botocore.exceptions import ClientError
 
-        self._beats += 1
-        claim = {"holder": f"{socket.gethostname()}:{os.getpid()}", "token": self._token, "beats": self._beats}
+        self._renewals += 1
+        claim = {"holder": f"{socket.gethostname()}:{os.getpid()}", "token": self._token, "beats": self._renewals}
         try:
-            done = self._client.put_object(
+            response = self._client.put_object(
                 Bucket=self._bucket, Key=self._key, Body=json.dumps(claim).encode(), **condition
             )
         except ClientError as refused:
             if refused.response["Error"]["Code"] not in REFUSED | GONE:
                 raise
             return self._is_ours()
-        self._etag, self._renewed_at = done["ETag"], time.monotonic()
+        self._etag, self._renewed_at = response["ETag"], time.monotonic()
         return True
 
     def _is_ours(self) -> bool:
@@ -128,8 +128,8 @@ class Lease:
         self._etag, self._renewed_at = lease["ETag"], time.monotonic()
         return True
 
-    def _look(self) -> tuple[str, str, float]:
-        """Holder of the lease, the version of its record, and its age; empty without a holder."""
+    def _read_holder(self) -> tuple[str, str, float]:
+        """Return the holder of the lease, the ETag of its record and the age in seconds; empty without a holder."""
         lease = self._get()
         if lease is None:
             return "", "", 0.0

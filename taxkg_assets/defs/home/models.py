@@ -44,7 +44,7 @@ def open_encoder(home: AnyHome) -> SentenceEncoder:
     """Return the encoder in use, trained or base; loaded once per process.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     return _open(home, _name_in_use(home))
 
@@ -53,38 +53,38 @@ def defer_encoder(home: AnyHome) -> DeferredEncoder:
     """Return the encoder in use, loaded when it first encodes a text.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     return _defer(home, _name_in_use(home))
 
 
-def find_name(home: AnyHome) -> str:
+def find_encoder_name(home: AnyHome) -> str:
     """Return the folder or hub name of the encoder in use; empty for the packaged encoder.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     return _name_in_use(home)
 
 
-def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
-    """Open the home's encoder on another machine with PyTorch, for distributed encoding.
+def open_encoder_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
+    """Open the driver's encoder on an executor, a machine that encodes passages for it.
 
     Args:
-        name: What `find_name` returned.
-        model_hash: Hash of the encoder there.
+        name: Folder or hub name of the encoder, from `find_encoder_name`.
+        model_hash: Hash of the driver's encoder.
 
     Returns:
-        The encoder.
+        The encoder, loaded with PyTorch.
 
     Raises:
-        ModelError: The vectors would differ: the model is another one, or the CPU lacks the arithmetic.
+        ModelError: This machine has other weights, or its CPU does not support the driver's precision.
     """
     arithmetic = BFLOAT16 if model_hash.endswith(f"-{BFLOAT16}") else SINGLE
-    hashed = _stored_hash(name, arithmetic)
-    if hashed != model_hash:
+    local_hash = _stored_hash(name, arithmetic)
+    if local_hash != model_hash:
         raise ModelError(
-            f"This machine has the encoder {hashed}, but the driver has {model_hash}. One index cannot mix "
+            f"This machine has the encoder {local_hash}, but the driver has {model_hash}. One index cannot mix "
             "their vectors. Install the same weights on all machines."
         )
     if arithmetic == BFLOAT16 and not has_bfloat16():
@@ -99,16 +99,16 @@ def defer_base(home: AnyHome) -> DeferredEncoder:
     """Return the base encoder, loaded when it first encodes a text.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     return _defer(home, home.settings.model)
 
 
 def model_hash(home: AnyHome) -> str:
-    """Return the hash of the weights of the encoder in use, without loading it.
+    """Return the hash of the weights and arithmetic of the encoder in use, without loading it.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     return _stored_hash(_name_in_use(home), find_arithmetic(home))
 
@@ -119,7 +119,7 @@ def open_base(home: AnyHome) -> SentenceEncoder:
     If they started from the trained encoder, each training would change its own training data and never converge.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         The encoder, loaded once per process.
@@ -128,22 +128,22 @@ def open_base(home: AnyHome) -> SentenceEncoder:
 
 
 def base_hash(home: AnyHome) -> str:
-    """Return the hash of the base's weights, without loading it.
+    """Return the hash of the base encoder's weights and arithmetic, without loading it.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     return _stored_hash(home.settings.model, find_arithmetic(home))
 
 
 def weights_hash(home: AnyHome) -> str:
-    """Return the hash of the base's weights without the arithmetic.
+    """Return the hash of the base encoder's weights alone; `base_hash` also tells the arithmetic.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
-        First 16 hex digits of their SHA-256, or `hub:` and the name of a hub model.
+        First 16 hex digits of the weights' SHA-256, or `hub:` and the name of a hub model.
     """
     return _model_hash(home.settings.model)
 
@@ -152,26 +152,26 @@ def is_tuned(home: AnyHome) -> bool:
     """Return whether training produced the encoder in use.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     return model_hash(home) != base_hash(home)
 
 
-def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
+def open_encoder_by_hash(home: AnyHome, encoder_hash: str) -> SentenceEncoder | None:
     """Open the encoder that an index was built with.
 
     Candidates are the encoder in use, TAXKG_MODEL, and the home's models, which are downloaded from a bucket home.
 
     Args:
-        home: The home.
-        hashed: Hash of the encoder, as the index records it.
+        home: Tables, files and settings of the home.
+        encoder_hash: Hash of the encoder, as the index records it.
 
     Returns:
         The encoder; None if none of them has this hash.
     """
     storage = home.store.storage
     # The name of a model's folder begins with its hash, so that no other model is downloaded from a bucket.
-    folders = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
+    folders = [name for name in storage.children(MODELS) if name == f"encoder-{encoder_hash[:12]}"]
     copies = [str(storage.local_copy(f"{MODELS}/{name}")) for name in folders]
     arithmetics = [find_arithmetic(home)]
     if home.settings.model_runtime == TORCH:
@@ -179,7 +179,7 @@ def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
         arithmetics += [SINGLE, *([BFLOAT16] if has_bfloat16() else [])]
     for arithmetic in arithmetics:
         for name in (_name_in_use(home), home.settings.model, *copies):
-            if _stored_hash(name, arithmetic) == hashed:
+            if _stored_hash(name, arithmetic) == encoder_hash:
                 return _open(home, name, arithmetic)
     return None
 
@@ -188,7 +188,7 @@ def read_chosen_encoder(home: AnyHome) -> ModelRecord | None:
     """Return the trained encoder in use; None if training has chosen none.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     if not home.store.exists("model"):
         return None
@@ -234,14 +234,14 @@ def _model_hash(name: str) -> str:
     return hashed[:16]
 
 
-def open_folder(folder: Path) -> Any:
+def open_model_folder(folder: Path) -> Any:
     """Load a sentence-transformers model from a folder, once per process.
 
     Args:
         folder: Folder of the model.
 
     Returns:
-        The model as its encoder has it.
+        The `SentenceTransformer`, on the CPU.
     """
     return _open_model(str(folder), _stored_hash(str(folder), SINGLE))
 
@@ -250,7 +250,7 @@ def open_untrained(home: AnyHome) -> Any:
     """Load a fresh copy of the base encoder for training.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         Sentence-transformers model on the processor, loaded at each call.
@@ -334,19 +334,19 @@ def _shown_name(name: str) -> str:
 
 def _read_scale(folder: Path | None) -> CosineScale:
     """Return the scale of cosines that training stored with a model; any other model has none."""
-    written = folder / SCALE_FILE if folder is not None else None
-    if written is None or not written.is_file():
+    scale_file = folder / SCALE_FILE if folder is not None else None
+    if scale_file is None or not scale_file.is_file():
         return UNSCALED
-    return CosineScale(**json.loads(written.read_text(encoding="utf8")))
+    return CosineScale(**json.loads(scale_file.read_text(encoding="utf8")))
 
 
 def _open(home: AnyHome, name: str, arithmetic: str | None = None) -> SentenceEncoder:
     """Open the model with the home's runtime; an exported one is in the home's cache, made at its first use."""
     runtime = home.settings.model_runtime
     if runtime == TORCH:
-        own = find_arithmetic(home) if arithmetic is None else arithmetic
-        if own != SINGLE or not uses_gpu(home):
-            return _load(name, own)
+        precision = find_arithmetic(home) if arithmetic is None else arithmetic
+        if precision != SINGLE or not uses_gpu(home):
+            return _load(name, precision)
         return _load_on_gpu(name, _stored_hash(name, SINGLE), is_required=home.settings.device == GPU)
     folder = home.store.folder("cache", "onnx", _model_hash(name).replace("/", "-").replace(":", "-"))
     return _load_exported(name, folder, runtime)

@@ -41,7 +41,7 @@ class ProposerStatus:
 
     Attributes:
         provider: Provider of the settings.
-        models: Ids of models by task, in order of preference; none where rules propose.
+        models: Model ids in order of preference by task, under "" for all other tasks; empty where rules propose.
         spent: Calls, tokens and US dollars so far.
     """
 
@@ -59,7 +59,7 @@ def describe_proposer(home: AnyHome) -> ProposerStatus:
     """Describe the configured language models, and total their recorded calls.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         Provider, models, and what was spent.
@@ -84,8 +84,8 @@ def open_proposer(home: AnyHome, *, spender: BudgetScope = BudgetScope.BUILD) ->
     """Open the language model of the settings, which replays recorded calls.
 
     Args:
-        home: The home.
-        spender: Whose budget is spent.
+        home: Tables, files and settings of the home.
+        spender: Whether a build, a training or a reader calls the model; each has its own budget.
 
     Returns:
         The proposer.
@@ -99,7 +99,7 @@ def open_trainer(home: AnyHome) -> Proposer:
     """Open the language model for training, which has its own budget.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         The proposer.
@@ -114,7 +114,7 @@ def open_reader(home: AnyHome) -> Proposer | None:
     those of a build.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         The model; None where rules propose.
@@ -123,8 +123,8 @@ def open_reader(home: AnyHome) -> Proposer | None:
     if settings.llm_provider == "rules":
         return None
     seconds = min(settings.llm_seconds, settings.llm_answer_seconds)
-    hasty = settings.model_copy(update={"llm_seconds": seconds, "llm_attempts": 1})
-    return _open_model(home, hasty, spender=BudgetScope.READER)
+    reader_settings = settings.model_copy(update={"llm_seconds": seconds, "llm_attempts": 1})
+    return _open_model(home, reader_settings, spender=BudgetScope.READER)
 
 
 def _open_model(home: AnyHome, settings: Settings, *, spender: BudgetScope) -> ModelProposer:
@@ -141,7 +141,7 @@ def open_estimator(home: AnyHome) -> EstimatingProposer:
     """Open a proposer that only counts the calls it would make.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         The proposer.
@@ -166,6 +166,11 @@ def open_budget(store: Store, settings: Settings, *, spender: BudgetScope) -> Bu
 
     A resumed build continues with the rest of its budget until `llm_calls` contains its calls. Budgets of training and
     readers start with their process.
+
+    Args:
+        store: Tables of the home, from which spent calls are counted.
+        settings: Settings with the limits in US dollars, tokens and seconds.
+        spender: Whether a build, a training or a reader spends it.
     """
     limits = (settings.llm_budget_usd, settings.llm_budget_tokens, settings.llm_budget_seconds)
     return _budget(store.uri, spender, limits, settings.llm_prices)
@@ -186,7 +191,7 @@ def proposer_fingerprint(home: AnyHome) -> str:
     """Compute a digest of the model settings, as part of deciding whether a table is current.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
 
     Returns:
         Hex digest of 24 digits.
@@ -196,14 +201,18 @@ def proposer_fingerprint(home: AnyHome) -> str:
         return digest("rules", code_fingerprint(RuleProposer))
     code = code_fingerprint(RuleProposer, ModelProposer)
     # A replay must find what the provider's build has made: it is the same proposer.
-    proposing = json.loads(settings.llm_settings()) | {"llm_provider": "models"}
-    return digest(json.dumps(proposing, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
+    model_settings = json.loads(settings.llm_settings()) | {"llm_provider": "models"}
+    return digest(json.dumps(model_settings, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
 
 
 def models_of(settings: Settings) -> dict[str, list[str]]:
-    """Return model ids in order of preference for each task with its own setting, and under "" for all others."""
-    named = {"": settings.llm_model, **settings.llm_models}
-    return {task: [part.strip() for part in ids.split(",") if part.strip()] for task, ids in named.items()}
+    """Return model ids in order of preference for each task with its own setting, and under "" for all others.
+
+    Args:
+        settings: Settings with `llm_model` and `llm_models`, each a comma-separated list of model ids.
+    """
+    id_lists = {"": settings.llm_model, **settings.llm_models}
+    return {task: [part.strip() for part in ids.split(",") if part.strip()] for task, ids in id_lists.items()}
 
 
 def _checked(settings: Settings) -> Settings:

@@ -44,8 +44,12 @@ class QuestionVectors:
         Args:
             model_hash: Hash of the encoder.
         """
-        kept = _read(self._path(model_hash, VECTORS))
-        return {} if kept is None else dict(zip(kept["question"], kept["vector"].to_numpy(), strict=True))
+        cached_rows = _read(self._path(model_hash, VECTORS))
+        return (
+            {}
+            if cached_rows is None
+            else dict(zip(cached_rows["question"], cached_rows["vector"].to_numpy(), strict=True))
+        )
 
     def keep(self, model_hash: str, vectors: Mapping[str, Vectors]) -> None:
         """Add question vectors to the cache; safe with two processes at a time.
@@ -64,8 +68,12 @@ class QuestionVectors:
         Args:
             model_hash: Hash of the encoder.
         """
-        kept = _read(self._path(model_hash, TOKENS))
-        return {} if kept is None else {row["question"]: _read_token_row(row) for row in kept.iter_rows(named=True)}
+        cached_rows = _read(self._path(model_hash, TOKENS))
+        return (
+            {}
+            if cached_rows is None
+            else {row["question"]: _read_token_row(row) for row in cached_rows.iter_rows(named=True)}
+        )
 
     def keep_tokens(self, model_hash: str, tokens: Mapping[str, TokenVectors]) -> None:
         """Add question tokens to the cache; safe with two processes at a time.
@@ -77,18 +85,18 @@ class QuestionVectors:
         rows = [
             {
                 "question": question,
-                "tokens": token.tokens.tolist(),
-                "dimension": token.vectors.shape[1],
-                "vectors": token.vectors.ravel().tolist(),
+                "tokens": question_tokens.tokens.tolist(),
+                "dimension": question_tokens.vectors.shape[1],
+                "vectors": question_tokens.vectors.ravel().tolist(),
             }
-            for question, token in tokens.items()
+            for question, question_tokens in tokens.items()
         ]
         if rows:
             _add(self._path(model_hash, TOKENS), pl.DataFrame(rows, schema=TOKEN_ROW))
 
     def _path(self, model_hash: str, kind: str) -> Path:
-        named = digest(model_hash, code_fingerprint(SentenceEncoder))
-        return self.store.folder("cache", QUESTIONS) / f"{named}{kind}.arrow"
+        key = digest(model_hash, code_fingerprint(SentenceEncoder))
+        return self.store.folder("cache", QUESTIONS) / f"{key}{kind}.arrow"
 
 
 def _read(path: Path) -> pl.DataFrame | None:
@@ -99,10 +107,10 @@ def _add(path: Path, rows: pl.DataFrame) -> None:
     """Write rows of questions that a file lacks, with those that it has."""
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        known = _read(path)
-        if known is not None:
-            rows = pl.concat([known, rows.join(known, on="question", how="anti", maintain_order="left")])
-            if rows.height == known.height:
+        cached_rows = _read(path)
+        if cached_rows is not None:
+            rows = pl.concat([cached_rows, rows.join(cached_rows, on="question", how="anti", maintain_order="left")])
+            if rows.height == cached_rows.height:
                 return
         written = io.BytesIO()
         rows.write_ipc(written)

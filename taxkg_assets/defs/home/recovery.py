@@ -15,15 +15,15 @@ INTERRUPTED = "DagsterExecutionInterruptedError"
 
 
 def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = BUILD) -> str:
-    """Mark a run as failed in Dagster if its process died.
+    """Mark the home's active run as failed in Dagster if its process died.
 
     Args:
         instance: Dagster instance.
         store: Tables of the home.
-        work: Name of the lock: a build or a training.
+        work: Kind of run that may have died: `build` or `training`.
 
     Returns:
-        Id of the run; empty if none died.
+        Id of the dead run; empty if there is none.
     """
     if not store.active_run(work=work):
         return ""
@@ -50,5 +50,5 @@ def find_interrupted_run(instance: dg.DagsterInstance) -> str:
         return ""
     failures = instance.all_logs(newest.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
     errors = [entry.get_dagster_event().step_failure_data.error for entry in failures]
-    is_own = any(error is not None and error.cls_name != INTERRUPTED for error in errors)
-    return "" if is_own else newest.run_id
+    has_failed_step = any(error is not None and error.cls_name != INTERRUPTED for error in errors)
+    return "" if has_failed_step else newest.run_id

@@ -11,7 +11,7 @@ import polars as pl
 
 from taxkg_assets.defs.home.access import AnyHome
 from taxkg_assets.defs.home.arithmetic import ModelError, drop_arithmetic, has_bfloat16
-from taxkg_assets.defs.home.models import base_hash, open_base, open_folder
+from taxkg_assets.defs.home.models import base_hash, open_base, open_model_folder
 from taxkg_assets.defs.home.question_models import open_exported_scorer, why_not_exported
 from taxkg_assets.defs.home.store import digest
 from taxkg_assets.records import RerankerRecord, iter_records
@@ -24,7 +24,7 @@ def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | No
     """Return the reranker that training has chosen; None if it has chosen none.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         version: Version of the table `reranker`; the newest by default.
     """
     row = read_reranker(home, version=version)
@@ -35,18 +35,18 @@ def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | No
     )
 
 
-def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranker | None:
+def open_served_reranker(home: AnyHome, *, version: int, index_encoder: str) -> Reranker | None:
     """Open the chosen reranker for readers: its ONNX export, or the PyTorch model with a warning.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         version: Version of `reranker` in the release.
-        served: Hash of the encoder of the released index.
+        index_encoder: Hash of the encoder of the released index.
 
     Returns:
         The reranker; None if none is chosen for this encoder.
     """
-    row = read_reranker(home, version=version, served=served)
+    row = read_reranker(home, version=version, index_encoder=index_encoder)
     if row is None:
         return None
     scorer = open_exported_scorer(home, reranker_export(row))
@@ -64,13 +64,13 @@ def _with_weight(row: RerankerRecord, scorer: PassageScorer) -> Reranker:
 
 
 def reranker_export(row: RerankerRecord) -> str:
-    """Return the folder name of a reranker's export.
+    """Return the hash under which a reranker is exported.
 
     Args:
         row: Row of `reranker`.
 
     Returns:
-        Hash that names its folder.
+        SHA-256 of its weights, or `hub:` and the name of an untrained hub model.
     """
     return row["sha256"] or f"hub:{row['base']}"
 
@@ -79,25 +79,28 @@ def reranker_hash(home: AnyHome) -> str:
     """Return the digest of the chosen reranker without loading it.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     row = read_reranker(home)
     return "" if row is None else digest(*(str(row[name]) for name in ("name", "sha256", "weight", "depth")))
 
 
-def read_reranker(home: AnyHome, *, version: int | None = None, served: str = "") -> RerankerRecord | None:
+def read_reranker(home: AnyHome, *, version: int | None = None, index_encoder: str = "") -> RerankerRecord | None:
     """Read the manifest row of the chosen reranker.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         version: Version of `reranker`; the newest by default.
-        served: Hash of the encoder of the released index; empty for the encoder in use.
+        index_encoder: Hash of the encoder of the released index; empty for the encoder in use.
 
     Returns:
         Row of `reranker`; None if none is chosen, or if it was trained on another encoder.
     """
     row = None if home.settings.reranker == "none" else _read_chosen(home, version=version)
-    if row is None or row["kind"] != "late" or row["path"] or row["sha256"] == served:
+    if row is None:
+        return None
+    scores_with_encoder = row["kind"] == "late" and not row["path"]
+    if not scores_with_encoder or row["sha256"] == index_encoder:
         return row
     return row if drop_arithmetic(row["sha256"]) == drop_arithmetic(base_hash(home)) else None
 
@@ -113,7 +116,7 @@ def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageSco
     """Open the model of a reranker to score passages.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         kind: `cross` or `late`.
         path: Folder of the trained model in the home; empty for an untrained one.
         name: Hub name of the untrained model; empty for the base encoder.
@@ -130,18 +133,18 @@ def scorer_model(home: AnyHome, row: RerankerRecord) -> Any:
     """Load the model of a reranker to evaluate or export it.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         row: Row of `reranker`.
 
     Returns:
-        Model of sentence-transformers.
+        `SentenceTransformer` of a late-interaction reranker, `CrossEncoder` of a cross-encoder.
     """
     return _open_model(home, kind=row["kind"], path=row["path"], name=row["base"])
 
 
 def _open_model(home: AnyHome, *, kind: str, path: str, name: str) -> Any:
     if kind == "late":
-        return open_folder(home.store.storage.local_copy(path)) if path else open_base(home).model
+        return open_model_folder(home.store.storage.local_copy(path)) if path else open_base(home).model
     return _open_cross(str(home.store.storage.local_copy(path)) if path else name)
 
 

@@ -44,17 +44,17 @@ class ResultCache:
             self._used[key] = result
         return result
 
-    def remember(self, key: str, found: Any) -> None:
+    def remember(self, key: str, result: Any) -> None:
         """Add a result to the cache; `keep` writes it to disk.
 
         Args:
             key: Digest of the result's inputs.
-            found: Any value that JSON can represent except None.
+            result: Any value that JSON can represent except None.
         """
-        self._used[key] = found
+        self._used[key] = result
 
     def keep(self) -> None:
-        """Write the results that this run used, replacing those of earlier runs."""
+        """Write the results that this run recalled or added, replacing those of earlier runs."""
         path = self._path()
         if self._used != self._known or not path.is_file():
             written = json.dumps(self._used, separators=(",", ":")).encode()
@@ -68,10 +68,10 @@ class ResultCache:
             digest, _, written = self._path().read_bytes().partition(b"\n")
             if hashlib.sha256(written).hexdigest().encode() != digest:
                 return {}
-            read: dict[str, Any] = json.loads(written)
+            results: dict[str, Any] = json.loads(written)
         except (OSError, ValueError):
             return {}
-        return read
+        return results
 
     def _path(self) -> Path:
         return self.store.folder("cache", FINDINGS) / f"{self.name}-{code_fingerprint(self.code)}.json"

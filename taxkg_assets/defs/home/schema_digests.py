@@ -57,13 +57,13 @@ def is_of_schemas(module: str) -> bool:
 
 
 def close_schemas(names: Iterable[str]) -> set[str]:
-    """Extend definitions of `schemas` by all definitions that they refer to.
+    """Return names of `schemas` together with all names that their definitions use, directly or not.
 
     Args:
-        names: Names of the definitions.
+        names: Names of classes, functions or constants.
 
     Returns:
-        Names of the definitions.
+        The given names that `schemas` defines, and the names that they use.
     """
     nodes, seen, waiting = _schema_nodes(), set[str](), list(names)
     while waiting:
@@ -102,11 +102,11 @@ def drop_documentation(tree: ast.Module, *, is_schema: bool = False) -> ast.Modu
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [n for n in body if not _is_docstring(n)] or [ast.Pass()]  # type: ignore[attr-defined]
+            node.body = [statement for statement in body if not _is_docstring(statement)] or [ast.Pass()]  # type: ignore[attr-defined]
         if isinstance(node, ast.Call):
-            node.keywords = [k for k in node.keywords if k.arg != "description"]
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
             if is_schema and isinstance(node.func, ast.Name) and _DESCRIBED.fullmatch(node.func.id):
-                node.args = [a for a in node.args if not isinstance(a, ast.Constant)]
+                node.args = [argument for argument in node.args if not isinstance(argument, ast.Constant)]
     return tree
 
 

@@ -62,9 +62,13 @@ _retry_on_conflict = COMMIT_RETRY.wraps
 
 
 def work_folder(uri: str) -> Path:
-    """Return the local cache folder of a bucket home."""
-    named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
-    return (Path(settings_of().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
+    """Return the local cache folder of a bucket home.
+
+    Args:
+        uri: Address of the home, `s3://BUCKET/FOLDER`.
+    """
+    readable_name = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
+    return (Path(settings_of().work) / f"{readable_name[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
 
 
 class Store(StoredTables):
@@ -74,11 +78,11 @@ class Store(StoredTables):
     """
 
     def __init__(self, home: str | Path, *, patience_s: float = 180.0) -> None:
-        named = str(home)
-        self.home = work_folder(named) if is_remote(named) else Path(home).expanduser().resolve()
+        address = str(home)
+        self.home = work_folder(address) if is_remote(address) else Path(home).expanduser().resolve()
         link = self.home / LINK
-        if is_remote(named):
-            bucket = S3Storage(named, work=self.home, patience_s=patience_s)
+        if is_remote(address):
+            bucket = S3Storage(address, work=self.home, patience_s=patience_s)
             if not link.exists():
                 atomic_write(link, bucket.uri.encode())
             super().__init__(bucket, uri=bucket.uri)
@@ -92,7 +96,11 @@ class Store(StoredTables):
         return f"Store({self.uri!r})"
 
     def folder(self, *parts: str) -> Path:
-        """Return a local folder below the home, creating it if needed."""
+        """Return a local folder below the home, creating it if needed.
+
+        Args:
+            parts: Names of nested folders, outermost first.
+        """
         path = self.home.joinpath(*parts)
         path.mkdir(parents=True, exist_ok=True)
         return path
@@ -268,17 +276,17 @@ class Store(StoredTables):
     ) -> TableState:
         self._create(name)
         state = self._state_after_write(name)
-        kept = {**state.documents, **{d: s for d, s in documents.items() if s is not None}}
-        kept = {d: s for d, s in sorted(kept.items()) if documents.get(d, s) is not None}
-        content = digest(*(f"{d}={s.get('content', '')}" for d, s in kept.items()))
-        quoted = ", ".join("'" + d.replace("'", "''") + "'" for d in sorted(documents))
+        digests = {**state.documents, **documents}
+        remaining = {document_id: entry for document_id, entry in sorted(digests.items()) if entry is not None}
+        content = digest(*(f"{document_id}={entry.get('content', '')}" for document_id, entry in remaining.items()))
         record = {
             "taxkg.content": content,
             "taxkg.inputs": content,
-            "taxkg.documents": json.dumps(kept, sort_keys=True),
+            "taxkg.documents": json.dumps(remaining, sort_keys=True),
         }
-        where = f"document_id IN ({quoted})"
-        self._commit(name, frame, record=record, mode="overwrite", schema_mode="merge", predicate=where)
+        quoted_ids = ", ".join("'" + document_id.replace("'", "''") + "'" for document_id in sorted(documents))
+        predicate = f"document_id IN ({quoted_ids})"
+        self._commit(name, frame, record=record, mode="overwrite", schema_mode="merge", predicate=predicate)
         return self._state_after_write(name)
 
     @contextmanager

@@ -84,12 +84,12 @@ class StoredTables:
         table = self.open_table(name)
         if table is None:
             return None
-        last = table.history(1)[0]
+        newest_commit = table.history(1)[0]
         return TableState(
             version=table.version(),
-            content=last.get("taxkg.content") or f"foreign commit {table.version()}",
-            inputs=last.get("taxkg.inputs") or "",
-            documents=json.loads(last.get("taxkg.documents") or "{}"),
+            content=newest_commit.get("taxkg.content") or f"foreign commit {table.version()}",
+            inputs=newest_commit.get("taxkg.inputs") or "",
+            documents=json.loads(newest_commit.get("taxkg.documents") or "{}"),
         )
 
     def read(self, name: str, *, version: int | None = None) -> pl.DataFrame:
@@ -108,7 +108,9 @@ class StoredTables:
         except TableNotFoundError as missing:
             raise self._not_built(name) from missing
         frame = frame.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
-        return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
+        return frame.select([column for column in schema.columns() if column in frame.columns]).sort(
+            schema.primary_key()
+        )
 
     def read_as_written(
         self, name: str, *, version: int | None = None, columns: Sequence[str] | None = None

@@ -36,10 +36,16 @@ def timed(part: str) -> Iterator[None]:
 
 
 def record_time(part: str, *, began: datetime, seconds: float) -> None:
-    """Add a duration to a pipeline part."""
+    """Add a duration to a pipeline part.
+
+    Args:
+        part: Name of the part.
+        began: When the measured run of the part began.
+        seconds: Its duration, added to that of earlier runs.
+    """
     with _lock:
-        first, before = _spent.get(part, (began, 0.0))
-        _spent[part] = (first, before + seconds)
+        first_start, seconds_before = _spent.get(part, (began, 0.0))
+        _spent[part] = (first_start, seconds_before + seconds)
 
 
 def keep_times(store: Store) -> None:
@@ -49,10 +55,13 @@ def keep_times(store: Store) -> None:
         store: Files of the home.
     """
     with _lock:
-        noted, path = dict(_spent), store.folder("cache") / TIMES
+        measured_times, path = dict(_spent), store.folder("cache") / TIMES
         _spent.clear()
-    if noted:
-        rows = {part: {"began_at": began.isoformat(), "seconds": round(s, 3)} for part, (began, s) in noted.items()}
+    if measured_times:
+        rows = {
+            part: {"began_at": began.isoformat(), "seconds": round(seconds, 3)}
+            for part, (began, seconds) in measured_times.items()
+        }
         atomic_write(path, json.dumps({**_read(store), **rows}, indent=1, sort_keys=True).encode())
 
 

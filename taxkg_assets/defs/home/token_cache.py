@@ -54,25 +54,25 @@ class TokenCache:
         except (EOFError, KeyError, OSError, ValueError):
             return TokenMemory()
 
-    def keep(self, model_hash: str, memory: TokenMemory, *, known: Keys | None = None) -> None:
-        """Write the tokens of an index, replacing those of the last one, and delete those of former encoders.
+    def keep(self, model_hash: str, memory: TokenMemory, *, cached_keys: Keys | None = None) -> None:
+        """Write the tokens of the newest index over those of the one before, and delete those of former encoders.
 
         Args:
             model_hash: Hash of the encoder.
             memory: Tokens by text.
-            known: Keys that were in the cache when it was read; if they are unchanged, nothing is written.
+            cached_keys: Keys of `memory` when it was read from the cache; if they are the same now, nothing is written.
         """
         path = self._path(model_hash)
-        if known is not None and known == memory.list_keys() and path.is_file():
+        if cached_keys is not None and cached_keys == memory.list_keys() and path.is_file():
             return
-        written = io.BytesIO()
+        data = io.BytesIO()
         arrays = memory.list_arrays()
         for array in (np.array(list(arrays)), *arrays.values()):
-            np.save(written, array, allow_pickle=False)
-        atomic_write(path, hashlib.sha256(written.getbuffer()).digest() + written.getvalue())
+            np.save(data, array, allow_pickle=False)
+        atomic_write(path, hashlib.sha256(data.getbuffer()).digest() + data.getvalue())
         for former in sorted(path.parent.glob("*.npy"), key=lambda file: file.stat().st_mtime)[:-KEPT_ENCODERS]:
             former.unlink(missing_ok=True)
 
     def _path(self, model_hash: str) -> Path:
-        named = digest(model_hash, code_fingerprint(SentenceEncoder), code_fingerprint(build_token_index))
-        return self.store.folder("cache", TOKENS) / f"{named}.npy"
+        key = digest(model_hash, code_fingerprint(SentenceEncoder), code_fingerprint(build_token_index))
+        return self.store.folder("cache", TOKENS) / f"{key}.npy"

@@ -78,7 +78,7 @@ def open_engine(settings: Settings) -> Engine:
     """Open the engine that the settings name.
 
     Args:
-        settings: Settings; `engine` is `local` or `spark`.
+        settings: Settings of the home, of which `engine` is `local` or `spark`.
 
     Returns:
         Engine that reads documents and encodes passages.

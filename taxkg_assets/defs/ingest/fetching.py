@@ -36,7 +36,15 @@ LOCK = ".fetching.lock"
 
 @dataclass(frozen=True, slots=True)
 class FetchResult:
-    """Outcome of one download: new, changed, unchanged, absent, planned or failed."""
+    """Outcome of one download.
+
+    Attributes:
+        url: Address of the document.
+        status: `new`, `changed` or `unchanged`; `absent` if the server has no such file, `planned` in a dry run, or
+            `failed`.
+        file: Name of the file in the folder; empty if there is none.
+        reason: Why the download failed, with a remedy; else empty.
+    """
 
     url: str
     status: str
@@ -74,18 +82,18 @@ def fetch(
     """
     base_url = base_url or load_fetching().base_url
     fetcher = Fetcher(base_url)
-    wanted = tuple(years)
-    url_lists = [find_urls(name, base_url=base_url, years=wanted, is_draft=is_draft) for name in names]
+    revision_years = tuple(years)
+    url_lists = [find_urls(name, base_url=base_url, years=revision_years, is_draft=is_draft) for name in names]
     with nullcontext() if is_dry else _alone_in(folder):
         for url in dict.fromkeys(url for urls in url_lists for url in urls):
             record = _read_record(folder)
-            known = Known(**record[url]) if url in record and (folder / record[url]["file"]).is_file() else None
+            known_file = Known(**record[url]) if url in record and (folder / record[url]["file"]).is_file() else None
             try:
-                fetched = fetcher.fetch(url, folder, known=known, is_dry=is_dry)
+                fetched = fetcher.fetch(url, folder, known_state=known_file, is_dry=is_dry)
             except FetchError as failed:
                 yield FetchResult(url, "failed", reason=str(failed))
                 continue
-            yield _settle(fetched, folder, known=known, settings=settings)
+            yield _settle(fetched, folder, known_file=known_file, settings=settings)
 
 
 @contextmanager
@@ -100,28 +108,28 @@ def _alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Settings) -> FetchResult:
+def _settle(fetched: Fetched, folder: Path, *, known_file: Known | None, settings: Settings) -> FetchResult:
     """Rename a new document to its final name, and record the headers that the server sent."""
-    before = known or Known()
-    now = replace(before, etag=fetched.etag, last_modified=fetched.last_modified, sha256=fetched.sha256)
+    former = known_file or Known()
+    current = replace(former, etag=fetched.etag, last_modified=fetched.last_modified, sha256=fetched.sha256)
     status = fetched.status
     if fetched.path is not None:
-        now = _named(now, fetched.path, urlsplit(fetched.url).path, settings=settings)
-        is_there = (folder / now.file).exists()
-        if is_there and not now.is_read and (before.is_read or before.file != now.file):
+        current = _name_by_revision(current, fetched.path, urlsplit(fetched.url).path, settings=settings)
+        replaces_file = (folder / current.file).exists()
+        if replaces_file and not current.is_read and (former.is_read or former.file != current.file):
             fetched.path.unlink()
             reason = "the downloaded file cannot be opened, so the earlier one is kept. Run the same command later."
-            return FetchResult(fetched.url, "failed", file=now.file, reason=reason)
-        status = "changed" if is_there else "new"
-        fetched.path.replace(folder / now.file)
+            return FetchResult(fetched.url, "failed", file=current.file, reason=reason)
+        status = "changed" if replaces_file else "new"
+        fetched.path.replace(folder / current.file)
     if fetched.status in ("new", "unchanged"):
-        if not now.is_read:  # requested again without a condition: the next reply may be valid
-            now = replace(now, etag="", last_modified="")
-        record = {**_read_record(folder), fetched.url: asdict(now)}
+        if not current.is_read:  # requested again without a condition: the next reply may be valid
+            current = replace(current, etag="", last_modified="")
+        record = {**_read_record(folder), fetched.url: asdict(current)}
         atomic_write(folder / RECORD, json.dumps(record, indent=1, sort_keys=True).encode())
-        if before.file != now.file and not before.is_named:
-            _drop(folder / before.file, sha256=before.sha256)
-    return FetchResult(fetched.url, status, file=now.file)
+        if former.file != current.file and not former.is_named:
+            _drop(folder / former.file, sha256=former.sha256)
+    return FetchResult(fetched.url, status, file=current.file)
 
 
 def _drop(path: Path, *, sha256: str) -> None:
@@ -130,12 +138,12 @@ def _drop(path: Path, *, sha256: str) -> None:
         path.unlink()
 
 
-def _named(now: Known, path: Path, url_path: str, *, settings: Settings) -> Known:
+def _name_by_revision(current: Known, path: Path, url_path: str, *, settings: Settings) -> Known:
     """Return `<irs name>--<revision>.pdf` as its pages state; the server's name where they state none or are broken."""
-    plain = Path(url_path).name
+    server_name = Path(url_path).name
     with tempfile.TemporaryDirectory() as folder:
         job = Job(
-            document_id=Path(plain).stem,
+            document_id=Path(server_name).stem,
             path=str(path),
             sha256=sha256_of(path),
             source_uri=str(path),
@@ -148,12 +156,12 @@ def _named(now: Known, path: Path, url_path: str, *, settings: Settings) -> Know
         limits = Limits(settings.document_seconds, settings.document_memory_mb)
         (outcome,) = read_documents([job], workers=1, limits=limits, on_done=lambda _: None)
         if not outcome.is_read:
-            return replace(now, file=plain, is_read=False, is_named=False)
+            return replace(current, file=server_name, is_read=False, is_named=False)
         row = pl.read_ipc(Path(job.folder) / "documents.arrow").row(0, named=True)
-    if "--" in plain or not row["revision"]:
-        return replace(now, file=plain, is_read=True, is_named="--" in plain)
-    stem = row["irs_name"] or Path(plain).stem
-    return replace(now, file=f"{stem}--{row['revision']}.pdf", is_read=True, is_named=True)
+    if "--" in server_name or not row["revision"]:
+        return replace(current, file=server_name, is_read=True, is_named="--" in server_name)
+    stem = row["irs_name"] or Path(server_name).stem
+    return replace(current, file=f"{stem}--{row['revision']}.pdf", is_read=True, is_named=True)
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
@@ -163,13 +171,17 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 @dg.op
 def fetch_watched(context: dg.OpExecutionContext) -> None:
-    """Download the watched forms and publications into the inbox, from which the source sensor takes them."""
+    """Download the watched forms and publications into the inbox, from which the source sensor takes them.
+
+    Args:
+        context: Context of the Dagster op, for its log.
+    """
     settings = Settings()
     names = [name.strip() for name in settings.watch.split(",") if name.strip()]
     failed = 0
-    for line in fetch(names, folder=inbox_of(settings), settings=settings):
-        context.log.info(f"{line.status}: {line.url} {line.file} {line.reason}")
-        failed += line.status == "failed"
+    for result in fetch(names, folder=inbox_of(settings), settings=settings):
+        context.log.info(f"{result.status}: {result.url} {result.file} {result.reason}")
+        failed += result.status == "failed"
     if failed:
         raise dg.Failure(
             f"{failed} of the documents in TAXKG_WATCH could not be downloaded. The log gives the reason for each."

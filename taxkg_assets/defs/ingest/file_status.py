@@ -26,7 +26,14 @@ DUPLICATE_REMEDY = "Remove one of the two files."
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """The current state of a source file; stage, reason and remedy are empty if it can be read."""
+    """The current state of a source file.
+
+    Attributes:
+        sha256: Digest of its bytes; of a file that is refused, the digest of stage and reason.
+        stage: Stage that refuses the file; empty if it can be read, as are reason and remedy.
+        reason: Why it is refused, one sentence.
+        remedy: What to do about it, one sentence.
+    """
 
     sha256: str
     stage: str = ""
@@ -51,28 +58,30 @@ def inspect_files(
     *,
     admitted: Mapping[str, str],
     settings: Settings,
-    hashed: Callable[[Path], str] = sha256_of,
+    hash_file: Callable[[Path], str] = sha256_of,
 ) -> dict[str, FileStatus]:
     """Inspect files of the manifest; a faulty file does not stop the inspection of the others.
 
     Args:
         files: Entries of the manifest by document.
-        admitted: Digests of the documents that were admitted before.
-        settings: Limits of size, and the tiers of sources.
-        hashed: Function that computes the digest of a file.
+        admitted: SHA-256 by document, for documents of earlier builds; of two files with the same bytes, theirs stays.
+        settings: Settings with the maximum file size and the inbox.
+        hash_file: Function that returns the SHA-256 of a file.
 
     Returns:
         The state of each document's file, with the reason if it cannot be read.
     """
-    statuses = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
-    seen = {d: status.sha256 for d, status in statuses.items() if not status.reason}
-    for document_id, holder in find_duplicate_files(seen, admitted=admitted).items():
-        reason = f"{printable(files[document_id].path)} has the same bytes as the document {holder}."
+    statuses = {
+        document: _inspect_file(file, settings=settings, hash_file=hash_file) for document, file in files.items()
+    }
+    readable = {document: status.sha256 for document, status in statuses.items() if not status.reason}
+    for document_id, first_document in find_duplicate_files(readable, admitted_hashes=admitted).items():
+        reason = f"{printable(files[document_id].path)} has the same bytes as the document {first_document}."
         statuses[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
     return statuses
 
 
-def _inspect_file(file: SourceFile, *, settings: Settings, hashed: Callable[[Path], str]) -> FileStatus:
+def _inspect_file(file: SourceFile, *, settings: Settings, hash_file: Callable[[Path], str]) -> FileStatus:
     path, shown = Path(file.path), printable(file.path)
     if file.rival is not None:
         reason = (
@@ -81,20 +90,20 @@ def _inspect_file(file: SourceFile, *, settings: Settings, hashed: Callable[[Pat
         )
         return _refuse("open", reason, RIVAL_REMEDY)
     try:
-        if _leads_out(path, inbox=inbox_of(settings)):
+        if _is_link_out_of(path, inbox=inbox_of(settings)):
             return _refuse("open", f"{shown} is a link to a file outside the inbox.", LINK_REMEDY)
         size = path.stat().st_size
         if size > settings.document_memory_mb * MIB:
             reason = f"{shown} has {size // MIB} MiB, more than the limit of {settings.document_memory_mb} MiB."
             return _refuse("limits", reason, SIZE_REMEDY)
-        return FileStatus(hashed(path))
+        return FileStatus(hash_file(path))
     except FileNotFoundError:
         return _refuse("open", f"{shown} does not exist.", BACK_REMEDY)
     except OSError as closed:
         return _refuse("open", f"{shown} cannot be read ({closed.strerror}).", READ_REMEDY)
 
 
-def _leads_out(path: Path, *, inbox: Path) -> bool:
+def _is_link_out_of(path: Path, *, inbox: Path) -> bool:
     """Return whether a file of the inbox is a link to elsewhere; folders that a user named may contain links."""
     return path.parent == inbox and path.is_symlink() and not path.resolve().is_relative_to(inbox)
 

@@ -41,18 +41,24 @@ PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "fields", "se
 """Tables that are published document by document."""
 
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
+"""Rows to write, and what the commit records of each of their documents; None for a document whose rows are deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """The intake of scanned sources: rows to write and removed documents."""
+    """The rows that an intake of documents writes to `documents` and to `quarantine`, and those that it deletes."""
 
     documents: Batch
     quarantine: Batch
 
 
 def extraction_key(sha256: str, version: str) -> str:
-    """Return the cache key of a document's extracted tables: the digest of its bytes and the code version."""
+    """Return the cache key of a document's extracted tables: the digest of its bytes and the code version.
+
+    Args:
+        sha256: SHA-256 of the document's bytes.
+        version: Digest of the code that reads documents, from `reading_version`.
+    """
     return f"{sha256[:20]}-{version[:20]}"
 
 
@@ -60,7 +66,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     """Read new and changed documents, and decide which are admitted and which are quarantined.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         document_ids: Documents of the manifest.
 
     Returns:
@@ -69,35 +75,38 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     store, settings = home.store, home.settings
     version = reading_version(settings)
     files = store.read_manifest().files
-    known, refused = _read_known(store)
+    admitted_rows, quarantined_rows = _read_recorded_rows(store)
     jobs: list[Job] = []
-    cleared: set[str] = set()
-    statuses = inspect_sources(home, set(document_ids) & files.keys(), files=files, known=known)
+    unchanged_ids: set[str] = set()
+    statuses = inspect_sources(home, set(document_ids) & files.keys(), files=files, admitted_rows=admitted_rows)
     for document_id, status in sorted(statuses.items()):
         job = _job(store, document_id, files[document_id], status.sha256, version, settings=settings)
-        if _is_same(known.get(document_id), job):
-            cleared.add(document_id)
-        elif not _is_same(refused.get(document_id), job):
+        if _is_same(admitted_rows.get(document_id), job):
+            unchanged_ids.add(document_id)
+        elif not _is_same(quarantined_rows.get(document_id), job):
             jobs.append(job)
     outcomes = _read(home, jobs, statuses=statuses)
     now = datetime.now(UTC)
-    admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
-    rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
+    jobs_by_id = {outcome.document_id: j for outcome, j in zip(outcomes, jobs, strict=True) if outcome.is_read}
+    rows = [_document_row(j, admitted_rows.get(d), now) for d, j in jobs_by_id.items()]
     # A changed tier needs no second reading.
-    updated = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(settings, row)]
-    rows = [{**row, "tier": tier_of(settings, row)} for row in [*rows, *updated]]
-    bad = [
-        _quarantine_row(o, j, _first_seen(refused.get(o.document_id), j, now))
-        for o, j in zip(outcomes, jobs, strict=True)
-        if not o.is_read
+    retiered_rows = [row for d in sorted(unchanged_ids) if (row := admitted_rows[d])["tier"] != tier_of(settings, row)]
+    rows = [{**row, "tier": tier_of(settings, row)} for row in [*rows, *retiered_rows]]
+    new_quarantine_rows = [
+        _quarantine_row(outcome, j, _first_seen(quarantined_rows.get(outcome.document_id), j, now))
+        for outcome, j in zip(outcomes, jobs, strict=True)
+        if not outcome.is_read
     ]
-    removed = (known.keys() | refused.keys()) - files.keys()
+    removed_ids = (admitted_rows.keys() | quarantined_rows.keys()) - files.keys()
     documents = {row["document_id"]: {"content": extraction_key(row["sha256"], row["code_version"])} for row in rows}
-    recovered = (cleared | admitted.keys()) & refused.keys()
-    quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
+    recovered_ids = (unchanged_ids | jobs_by_id.keys()) & quarantined_rows.keys()
+    quarantined = {row["document_id"]: {"content": row["sha256"]} for row in new_quarantine_rows}
     return Intake(
-        documents=(build_documents(rows), {**documents, **dict.fromkeys(removed)}),
-        quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(removed | recovered)}),
+        documents=(build_documents(rows), {**documents, **dict.fromkeys(removed_ids)}),
+        quarantine=(
+            build_quarantine(new_quarantine_rows),
+            {**quarantined, **dict.fromkeys(removed_ids | recovered_ids)},
+        ),
     )
 
 
@@ -106,21 +115,23 @@ def inspect_sources(
     document_ids: Collection[str],
     *,
     files: Mapping[str, SourceFile],
-    known: Mapping[str, DocumentRecord],
+    admitted_rows: Mapping[str, DocumentRecord],
 ) -> dict[str, FileStatus]:
     """Inspect the source files of documents without reading the documents.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         document_ids: Documents to inspect.
         files: Entries of the manifest by document.
-        known: Rows of `documents` by document.
+        admitted_rows: Rows of `documents` by document.
 
     Returns:
         The state of each document's file, with the reason if it cannot be read.
     """
-    admitted = {d: row["sha256"] for d, row in known.items() if d in files}
-    return inspect_files({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
+    admitted = {document: row["sha256"] for document, row in admitted_rows.items() if document in files}
+    return inspect_files(
+        {document: files[document] for document in sorted(document_ids)}, admitted=admitted, settings=home.settings
+    )
 
 
 def tier_of(settings: Settings, row: DocumentRecord) -> int:
@@ -130,7 +141,7 @@ def tier_of(settings: Settings, row: DocumentRecord) -> int:
         settings: Settings of the home.
         row: Row of `documents`.
     """
-    return find_tier(row, own=settings.tiers)
+    return find_tier(row, own_tiers=settings.tiers)
 
 
 def clear_quarantine(store: Store) -> None:
@@ -149,41 +160,45 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
     """Yield the row batches that bring one extraction table up to date.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         name: Extraction table.
         document_ids: Documents that may have changed.
 
     Yields:
-        Rows with the reading of each of their documents; None in place of the reading of a document that is gone.
+        Rows, and for each of their documents what the commit records; None for a document that is gone.
     """
-    store, settler, settle = home.store, refinement_fingerprint(home, name), open_refinement(home, name)
+    store, refiner_digest, refine_rows = home.store, refinement_fingerprint(home, name), open_refinement(home, name)
     state = store.state(name)
-    known = dict(state.documents) if state is not None else {}
-    wanted = {r["document_id"]: r for r in iter_records(store.read("documents"), DocumentRecord)}
+    published = dict(state.documents) if state is not None else {}
+    admitted = {row["document_id"]: row for row in iter_records(store.read("documents"), DocumentRecord)}
     stale = [
-        d
-        for d in sorted(set(document_ids) & wanted.keys())
-        if known.get(d, {}).get("reading") != extraction_key(wanted[d]["sha256"], wanted[d]["code_version"])
-        or known[d].get("settler", "") != settler
+        document
+        for document in sorted(set(document_ids) & admitted.keys())
+        if published.get(document, {}).get("reading")
+        != extraction_key(admitted[document]["sha256"], admitted[document]["code_version"])
+        or published[document].get("settler", "") != refiner_digest
     ]
-    _restore_readings(home, [wanted[d] for d in stale])
-    removed: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(known.keys() - wanted.keys()))
+    _restore_readings(home, [admitted[document] for document in stale])
+    removed: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(published.keys() - admitted.keys()))
     if removed:
         yield schema_of(name).create_empty(), removed
     frames: list[pl.DataFrame] = []
     states: dict[str, Mapping[str, str] | None] = {}
-    size = 0.0
+    megabytes = 0.0
     with stage_progress(name, len(stale)) as progress:
         for document_id in stale:
-            folder = folder_of(store, wanted[document_id])
-            frame = settle(folder)
+            folder = folder_of(store, admitted[document_id])
+            frame = refine_rows(folder)
             frames.append(frame)
-            states[document_id] = {"reading": folder.name, **_describe(frame, folder, name=name, settler=settler)}
-            size += frame.estimated_size("mb")
+            states[document_id] = {
+                "reading": folder.name,
+                **_describe(frame, folder, name=name, refiner_digest=refiner_digest),
+            }
+            megabytes += frame.estimated_size("mb")
             progress.advance(name)
-            if size > home.settings.tables_in_memory_mb:
+            if megabytes > home.settings.tables_in_memory_mb:
                 yield pl.concat(frames), states
-                frames, states, size = [], {}, 0.0
+                frames, states, megabytes = [], {}, 0.0
     if frames:
         yield pl.concat(frames), states
 
@@ -197,10 +212,13 @@ def find_unpublished(store: Store) -> set[str]:
     admitted = store.state("documents")
     if admitted is None:
         return set()
-    wanted = {d: s["content"] for d, s in admitted.documents.items()}
     states = [store.state(name) for name in PER_DOCUMENT]
-    stored = [state.documents if state is not None else {} for state in states]
-    return {d for d, reading in wanted.items() if any(h.get(d, {}).get("reading") != reading for h in stored)}
+    published = [state.documents if state is not None else {} for state in states]
+    unpublished = set()
+    for document_id, record in admitted.documents.items():
+        if any(table.get(document_id, {}).get("reading") != record["content"] for table in published):
+            unpublished.add(document_id)
+    return unpublished
 
 
 def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
@@ -210,7 +228,7 @@ def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
     table contains.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         files: Entries of the manifest by document.
 
     Returns:
@@ -218,27 +236,31 @@ def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
     """
     store, settings = home.store, home.settings
     version = reading_version(settings)
-    known, refused = _read_known(store)
+    admitted_rows, quarantined_rows = _read_recorded_rows(store)
     outdated = find_unpublished(store)
     for name in PER_DOCUMENT:
-        state, settler = store.state(name), refinement_fingerprint(home, name)
-        outdated |= {d for d, s in (state.documents if state else {}).items() if s.get("settler", "") != settler}
-    for document_id, status in inspect_sources(home, files.keys(), files=files, known=known).items():
+        state, refiner_digest = store.state(name), refinement_fingerprint(home, name)
+        outdated |= {
+            document
+            for document, record in (state.documents if state else {}).items()
+            if record.get("settler", "") != refiner_digest
+        }
+    for document_id, status in inspect_sources(home, files.keys(), files=files, admitted_rows=admitted_rows).items():
         job = _job(store, document_id, files[document_id], status.sha256, version, settings=settings)
-        row = known.get(document_id)
+        row = admitted_rows.get(document_id)
         if row is not None and _is_same(row, job):
-            is_current = document_id not in refused and row["tier"] == tier_of(settings, row)
+            is_current = document_id not in quarantined_rows and row["tier"] == tier_of(settings, row)
         else:
-            is_current = _is_same(refused.get(document_id), job)
+            is_current = _is_same(quarantined_rows.get(document_id), job)
         if not is_current:
             outdated.add(document_id)
     return outdated & files.keys()
 
 
-def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> Mapping[str, str]:
+def _describe(frame: pl.DataFrame, folder: Path, *, name: str, refiner_digest: str) -> Mapping[str, str]:
     """Digest of a document's rows, and the model that refined them, if any."""
-    if settler:
-        return {"content": frame_digest(frame), "settler": settler}
+    if refiner_digest:
+        return {"content": frame_digest(frame), "settler": refiner_digest}
     return {"content": json.loads((folder / "contents.json").read_text(encoding="utf8"))[name]}
 
 
@@ -246,7 +268,7 @@ def prune_readings(home: Home) -> None:
     """Delete cached readings that no row of `documents` refers to.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
     """
     store = home.store
     rows = store.read("documents").select("document_id", "sha256", "code_version").rows()
@@ -280,11 +302,11 @@ def _job(store: Store, document_id: str, file: SourceFile, sha256: str, version:
     )
 
 
-def _read_known(store: Store) -> tuple[dict[str, DocumentRecord], dict[str, QuarantineRecord]]:
+def _read_recorded_rows(store: Store) -> tuple[dict[str, DocumentRecord], dict[str, QuarantineRecord]]:
     """Read what is recorded of admitted and of refused documents, by document."""
-    known = iter_records(store.read_or_empty("documents"), DocumentRecord)
-    refused = iter_records(store.read_or_empty("quarantine"), QuarantineRecord)
-    return {row["document_id"]: row for row in known}, {row["document_id"]: row for row in refused}
+    admitted_rows = iter_records(store.read_or_empty("documents"), DocumentRecord)
+    quarantined_rows = iter_records(store.read_or_empty("quarantine"), QuarantineRecord)
+    return {row["document_id"]: row for row in admitted_rows}, {row["document_id"]: row for row in quarantined_rows}
 
 
 def _is_same(row: DocumentRecord | QuarantineRecord | None, job: Job) -> bool:
@@ -293,26 +315,28 @@ def _is_same(row: DocumentRecord | QuarantineRecord | None, job: Job) -> bool:
 
 def _read(home: Home, jobs: Sequence[Job], *, statuses: Mapping[str, FileStatus]) -> list[Outcome]:
     """Read what the cache does not hold yet, the largest files first so that no core idles at the end."""
-    done: dict[str, Outcome] = {}
+    outcomes_by_id: dict[str, Outcome] = {}
     for job in jobs:
         status = statuses[job.document_id]
         if status.reason:
-            done[job.document_id] = Outcome(job.document_id, False, 0.0, status.stage, status.reason, status.remedy)
+            outcomes_by_id[job.document_id] = Outcome(
+                job.document_id, False, 0.0, status.stage, status.reason, status.remedy
+            )
         elif (Path(job.folder) / "contents.json").exists():
-            done[job.document_id] = Outcome(job.document_id, True, 0.0)
-    missing = [j for j in jobs if j.document_id not in done]
+            outcomes_by_id[job.document_id] = Outcome(job.document_id, True, 0.0)
+    missing = [j for j in jobs if j.document_id not in outcomes_by_id]
     missing.sort(key=lambda j: (-Path(j.path).stat().st_size if Path(j.path).exists() else 0, j.document_id))
     settings = home.settings
     limits = Limits(seconds=settings.document_seconds, memory_mb=settings.document_memory_mb)
     with stage_progress("documents", len(jobs)) as progress:
-        progress.advance("documents", len(done))
+        progress.advance("documents", len(outcomes_by_id))
         with timed("parse") if missing else nullcontext():
             outcomes = open_engine(settings).read(
                 missing, limits=limits, on_done=lambda _: progress.advance("documents")
             )
     if missing:
         keep_times(home.store)
-    by_id = done | {o.document_id: o for o in outcomes}
+    by_id = outcomes_by_id | {o.document_id: o for o in outcomes}
     return [by_id[j.document_id] for j in jobs]
 
 
@@ -320,16 +344,18 @@ def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:
     """Read documents again whose cached frames were lost, if their bytes are still the admitted ones."""
     store, settings = home.store, home.settings
     version = reading_version(settings)
-    lost = [
+    unread_rows = [
         r
         for r in rows
         if not (store.reading_folder(r["document_id"], reading=extraction_key(r["sha256"], r["code_version"]))).is_dir()
     ]
     files = store.read_manifest().files
-    known = {r["document_id"]: r for r in lost}
-    statuses = inspect_sources(home, known.keys() & files.keys(), files=files, known=known)
-    jobs = [_job(store, d, files[d], statuses[d].sha256, version, settings=settings) for d in known if d in statuses]
-    for row, job in zip(lost, jobs, strict=True):
+    unread_by_id = {r["document_id"]: r for r in unread_rows}
+    statuses = inspect_sources(home, unread_by_id.keys() & files.keys(), files=files, admitted_rows=unread_by_id)
+    jobs = [
+        _job(store, d, files[d], statuses[d].sha256, version, settings=settings) for d in unread_by_id if d in statuses
+    ]
+    for row, job in zip(unread_rows, jobs, strict=True):
         if not _is_same(row, job):
             raise LookupError(
                 f"The cached tables of {row['document_id']} were deleted, and its file or the code has "
@@ -340,15 +366,15 @@ def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:
             raise LookupError(f"{outcome.document_id}: {outcome.stage}: {outcome.reason} {outcome.remedy}")
 
 
-def _document_row(job: Job, old: DocumentRecord | None, now: datetime) -> DocumentRecord:
+def _document_row(job: Job, former_row: DocumentRecord | None, now: datetime) -> DocumentRecord:
     (row,) = iter_records(pl.read_ipc(Path(job.folder) / "documents.arrow"), DocumentRecord)
-    is_same = old is not None and old["sha256"] == job.sha256
-    return {**row, "fetched_at": old["fetched_at"] if is_same and old is not None else now}
+    is_same = former_row is not None and former_row["sha256"] == job.sha256
+    return {**row, "fetched_at": former_row["fetched_at"] if is_same and former_row is not None else now}
 
 
-def _first_seen(old: QuarantineRecord | None, job: Job, now: datetime) -> datetime:
+def _first_seen(former_row: QuarantineRecord | None, job: Job, now: datetime) -> datetime:
     """When these very bytes were refused for the first time."""
-    return old["first_seen_at"] if old is not None and old["sha256"] == job.sha256 else now
+    return former_row["first_seen_at"] if former_row is not None and former_row["sha256"] == job.sha256 else now
 
 
 def _quarantine_row(outcome: Outcome, job: Job, first_seen: datetime) -> QuarantineRecord:

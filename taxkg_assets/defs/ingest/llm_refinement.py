@@ -19,33 +19,33 @@ from taxkg_assets.extraction.references.ambiguous import resolve_ambiguous_refer
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.records import DocumentRecord, iter_records
 
-SETTLED = "references"
+REFINED_TABLE = "references"
 
-Settle = Callable[[Path], pl.DataFrame]
+RefineRows = Callable[[Path], pl.DataFrame]
 
 
 def refinement_fingerprint(home: Home, name: str) -> str:
     """Return the digest of the language model that refines a table's rows; a new digest makes these rows stale.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         name: Extraction table.
 
     Returns:
         The digest; empty if no model refines this table.
     """
-    return proposer_fingerprint(home) if name == SETTLED and home.settings.llm_provider != "rules" else ""
+    return proposer_fingerprint(home) if name == REFINED_TABLE and home.settings.llm_provider != "rules" else ""
 
 
-def open_refinement(home: Home, name: str) -> Settle:
+def open_refinement(home: Home, name: str) -> RefineRows:
     """Open the function that builds a document's rows from its cached reading, refined by a model if configured.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         name: Extraction table.
 
     Returns:
-        Function of the folder of a reading.
+        Function that takes the folder of a cached reading and returns the rows of the table.
     """
     if not refinement_fingerprint(home, name):
         return lambda folder: pl.read_ipc(folder / f"{name}.arrow")
@@ -54,7 +54,12 @@ def open_refinement(home: Home, name: str) -> Settle:
 
 
 def resolve_cached_references(folder: Path, proposer: Proposer) -> pl.DataFrame:
-    """Resolve the ambiguous references of one document from its cached tables."""
+    """Resolve the ambiguous references of one document from its cached tables.
+
+    Args:
+        folder: Folder of the document's cached tables.
+        proposer: Model that decides ambiguous references.
+    """
     return resolve_ambiguous_references(
         schemas.References.cast(pl.read_ipc(folder / "references.arrow")),
         schemas.Sections.cast(pl.read_ipc(folder / "sections.arrow")),
@@ -70,7 +75,7 @@ def build_resolved_references(
 
     Args:
         documents: Documents with their readings.
-        folder_of: Returns the folder of a reading.
+        folder_of: Function that returns the folder of a document's cached tables.
         proposer: Model that decides ambiguous references.
 
     Returns:

@@ -31,18 +31,22 @@ class ScannedSources(NamedTuple):
 
 
 def has_sources(home: Home) -> bool:
-    """Return whether a source is recorded or the inbox contains a file."""
+    """Return whether a source is recorded or the inbox contains a file.
+
+    Args:
+        home: Tables, files and settings of the home.
+    """
     inbox = inbox_of(home.settings)
     return bool(home.store.read_manifest().roots) or (inbox.is_dir() and bool(find_source_files(inbox)))
 
 
-def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> ScannedSources:
+def scan_sources(home: Home, roots: Sequence[Path] = (), *, default_roots: Sequence[Path] = ()) -> ScannedSources:
     """Scan the given sources, or all recorded ones and the inbox, and record their files.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         roots: Folders and files to scan and record.
-        at_first: Sources to use if none is recorded and the inbox is empty.
+        default_roots: Sources to scan if `roots` is empty, none is recorded and the inbox is empty.
 
     Returns:
         The manifest, and the reasons why folders could not be read.
@@ -53,27 +57,27 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
     store = home.store
     with store.lock_manifest():
         manifest = store.read_manifest()
-        given = roots or (() if has_sources(home) else at_first)
+        chosen_roots = roots or (() if has_sources(home) else default_roots)
         recorded = sorted({*manifest.roots, str(inbox_of(home.settings))})
-        scanned = [root.resolve() for root in given] or existing_roots(recorded)
-        scans, closed = _scan(scanned)
+        scanned_roots = [root.resolve() for root in chosen_roots] or existing_roots(recorded)
+        scans, unreadable_reasons = _scan(scanned_roots)
         merged = merge_sources(manifest, scans)
         if merged != manifest:
             store.write_manifest(merged)
-    return ScannedSources(merged, closed)
+    return ScannedSources(merged, unreadable_reasons)
 
 
 def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
     """Return the files of each source, and why some sources cannot be read; one that never existed is an error."""
     scans: dict[Path, dict[str, list[Path]]] = {}
-    closed: list[SourceError] = []
+    errors: list[SourceError] = []
     for root in roots:
         try:
             scans[root] = find_source_files(root)
         except MissingSourceError:
             raise
-        except SourceError as unreadable:
-            closed.append(unreadable)
-    if closed and not scans:
-        raise closed[0]
-    return scans, [str(unreadable) for unreadable in closed]
+        except SourceError as error:
+            errors.append(error)
+    if errors and not scans:
+        raise errors[0]
+    return scans, [str(error) for error in errors]

@@ -25,7 +25,7 @@ import pyarrow as pa
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
-from taxkg_assets.defs.home.models import open_by_name
+from taxkg_assets.defs.home.models import open_encoder_by_name
 from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
 from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.retrieval.encoding.encoder import Progress, Vectors
@@ -85,7 +85,9 @@ class SparkEngine:
             for reply in _collect(rows.mapInArrow(read, _REPLY)):
                 outcome = Outcome(**json.loads(reply.outcome))
                 if outcome.is_read:
-                    _place(dict(zip(reply.names, reply.files, strict=True)), Path(by_id[outcome.document_id].folder))
+                    _write_folder(
+                        dict(zip(reply.names, reply.files, strict=True)), Path(by_id[outcome.document_id].folder)
+                    )
                 outcomes[outcome.document_id] = outcome
                 on_done(outcome)
         return [outcomes[job.document_id] for job in jobs]
@@ -168,18 +170,18 @@ def _encode_batches(batches: Iterator[pa.RecordBatch], *, name: str, model_hash:
     Raises:
         ModelError: The model of this machine is another one, or its processor has another arithmetic.
     """
-    encoder = open_by_name(name, model_hash=model_hash)
+    encoder = open_encoder_by_name(name, model_hash=model_hash)
     for batch in batches:
         vectors = encoder.encode_passages(batch.column("text").to_pylist())
         columns = [batch.column("row"), pa.array([vector.tobytes() for vector in vectors], type=pa.binary())]
         yield pa.RecordBatch.from_arrays(columns, schema=_ARROW_VECTORS)
 
 
-def _place(files: dict[str, bytes], folder: Path) -> None:
-    """Put a document's files into its folder, which appears whole or not at all."""
+def _write_folder(files: dict[str, bytes], folder: Path) -> None:
+    """Write a document's files into its folder, which appears whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     for name, data in files.items():
-        (made / name).write_bytes(data)
+        (temporary / name).write_bytes(data)
     shutil.rmtree(folder, ignore_errors=True)
-    made.replace(folder)
+    temporary.replace(folder)

@@ -46,7 +46,7 @@ from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.scan import printable
 
 NEAR_LIMIT_FRAC = 0.7
-_begun = {"peak": 0, "resident": 0, "left": 0}
+_baseline = {"peak": 0, "resident": 0, "left": 0}
 _STATUS = Path("/proc/self/status")
 _PEAK_SWITCH = Path("/proc/self/clear_refs")
 DEFECT_REMEDY = REPORT
@@ -67,7 +67,7 @@ def begin_document() -> None:
     with contextlib.suppress(OSError):  # the peak cannot be set back everywhere; then only a new peak counts
         _PEAK_SWITCH.write_text("5", encoding="ascii")
     limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
-    _begun.update(peak=_read_status("VmHWM"), resident=_read_status("VmRSS"), left=limit - _read_status("VmData"))
+    _baseline.update(peak=_read_status("VmHWM"), resident=_read_status("VmRSS"), left=limit - _read_status("VmData"))
 
 
 def _read_status(name: str) -> int:
@@ -77,7 +77,14 @@ def _read_status(name: str) -> int:
 
 
 def read_document(job: Job) -> Reply:
-    """Read one document, write its frames to the job's folder, and return a reply with the outcome."""
+    """Read one document, write its frames to the job's folder, and return a reply with the outcome.
+
+    Args:
+        job: The document, and the folder for its frames.
+
+    Returns:
+        Whether it was read or refused, or that the folder cannot be written.
+    """
     begin_document()
     try:
         data = Path(job.path).read_bytes()
@@ -87,7 +94,7 @@ def read_document(job: Job) -> Reply:
     if hashlib.sha256(data).hexdigest() != job.sha256:
         return _refusal("open", "The file changed while it was being read.", "Run the build again.")
     try:
-        read = extract(
+        extraction = extract(
             data,
             document_id=job.document_id,
             is_text=job.is_text,
@@ -102,30 +109,32 @@ def read_document(job: Job) -> Reply:
         if isinstance(defect, StageError):
             return _refusal(defect.stage, defect.reason, defect.remedy, is_check_failure=defect.is_check_failure)
         # A defect of the extraction on one document must not stop the others.
-        reason = f"Reading failed with {type(defect).__name__}: {defect} ({_place(defect)})."
+        reason = f"Reading failed with {type(defect).__name__}: {defect} ({_locate(defect)})."
         return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY)
-    if broken := find_failed_check(read.frames, DOCUMENT_CHECKS):
-        check, offending = broken
+    if failed_check := find_failed_check(extraction.frames, DOCUMENT_CHECKS):
+        check, offending = failed_check
         return _refusal(check.on, check.refuse(offending), check.remedy, is_check_failure=True)
-    facts = {key: getattr(job, key) for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
+    job_columns = {
+        key: getattr(job, key) for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")
+    }
     # Identity and addresses have the columns of the table as their fields.
-    found: dict[str, Any] = {
-        **asdict(read.identity),
-        **facts,
-        "page_count": read.page_count,
-        **asdict(read.addresses),
-        "warnings": list(read.warnings),
-        "image_only_pages": list(read.image_only_pages),
+    columns: dict[str, Any] = {
+        **asdict(extraction.identity),
+        **job_columns,
+        "page_count": extraction.page_count,
+        **asdict(extraction.addresses),
+        "warnings": list(extraction.warnings),
+        "image_only_pages": list(extraction.image_only_pages),
         "hidden_texts": [
             {"page": row.page, "kind": row.kind, "text": row.text, "is_order": row.is_order}
             | dict(zip(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), row.box, strict=True))
-            for row in read.hidden_texts
+            for row in extraction.hidden_texts
         ],
-        "page_sources": [asdict(row) for row in read.page_sources],
+        "page_sources": [asdict(row) for row in extraction.page_sources],
         "fetched_at": datetime.now(UTC),
     }
-    admission = cast(DocumentRecord, {**found, "tier": find_tier(cast(DocumentRecord, found), own={})})
-    frames = {"documents": build_documents([admission]), **read.frames}
+    admission = cast(DocumentRecord, {**columns, "tier": find_tier(cast(DocumentRecord, columns), own_tiers={})})
+    frames = {"documents": build_documents([admission]), **extraction.frames}
     try:
         return _save(frames, Path(job.folder))
     except OSError as unwritable:
@@ -134,7 +143,11 @@ def read_document(job: Job) -> Reply:
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Return whether an error chain contains a failed allocation, by type or error number."""
+    """Return whether an error chain contains a failed allocation, by type or error number.
+
+    Args:
+        error: Exception; its causes and contexts are checked, too.
+    """
     while error is not None:
         if isinstance(error, (MemoryError, *MEMORY_ERRORS)) or getattr(error, "errno", None) == errno.ENOMEM:
             return True
@@ -148,10 +161,10 @@ def has_met_limit() -> bool:
     if limit == resource.RLIM_INFINITY or not _STATUS.exists():
         return False
     peak = _read_status("VmHWM")
-    return peak > _begun["peak"] and peak - _begun["resident"] > NEAR_LIMIT_FRAC * _begun["left"]
+    return peak > _baseline["peak"] and peak - _baseline["resident"] > NEAR_LIMIT_FRAC * _baseline["left"]
 
 
-def _place(defect: Exception) -> str:
+def _locate(defect: Exception) -> str:
     """Where in the code it happened."""
     last = traceback.extract_tb(defect.__traceback__)[-1]
     return f"{Path(last.filename).name}:{last.lineno}"

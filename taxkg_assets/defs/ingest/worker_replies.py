@@ -115,8 +115,8 @@ def encode_reply(reply: Reply, *, seconds: float = 0.0) -> str:
     Returns:
         JSON without line breaks, and a line feed.
     """
-    timed = reply if isinstance(reply, Ready) else replace(reply, seconds=seconds)
-    return json.dumps({"kind": type(reply).__name__, **asdict(timed)}) + "\n"
+    timed_reply = reply if isinstance(reply, Ready) else replace(reply, seconds=seconds)
+    return json.dumps({"kind": type(reply).__name__, **asdict(timed_reply)}) + "\n"
 
 
 def decode_reply(line: bytes) -> Reply:

@@ -33,7 +33,14 @@ _OWN_CLASS = re.compile(r"^taxkg_assets(?:\.\w+)+: ")
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A problem that needs attention; `kind` is failed gate, failed run, quarantine or sources."""
+    """A problem that needs attention.
+
+    Attributes:
+        kind: `failed gate`, `failed run`, `quarantine`, or `sources` for sources that cannot be read.
+        title: What happened, in one line.
+        lines: One line per gate, error, document or source.
+        run_id: Dagster run in which it happened; empty outside a run.
+    """
 
     kind: str
     title: str
@@ -42,27 +49,46 @@ class Alert:
 
 
 def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iterator[Alert]:
-    """List the alerts of a finished run."""
+    """List the alerts of a finished run.
+
+    Args:
+        instance: Dagster instance with the run.
+        store: Tables of the home.
+        run_id: Id of the run.
+
+    Returns:
+        Its failed gates or errors, and the documents that it refused for the first time.
+    """
     record = instance.get_run_record_by_id(run_id)
     if record is None:
         return
     run = record.dagster_run
     if run.status == dg.DagsterRunStatus.FAILURE:
-        gates, errors = _gate_lines(instance, run_id), _error_lines(instance, run_id)
-        if gates:
+        gate_lines, error_lines = _gate_lines(instance, run_id), _error_lines(instance, run_id)
+        if gate_lines:
             yield Alert(
-                "failed gate", f"{run.job_name}: a gate has failed; the old release is still served", gates, run_id
+                "failed gate", f"{run.job_name}: a gate has failed; the old release is still served", gate_lines, run_id
             )
         else:
             yield Alert(
-                "failed run", f"{run.job_name}: the run has failed; the old release is still served", errors, run_id
+                "failed run",
+                f"{run.job_name}: the run has failed; the old release is still served",
+                error_lines,
+                run_id,
             )
     if record.start_time is not None:
         # The sensor may check a run when the next one has already refused more: each run reports its refusals.
         end = record.end_time if record.end_time is not None else time.time()
-        refused = _refusal_lines(store, *(datetime.fromtimestamp(at, UTC) for at in (record.start_time, end)))
-        if refused:
-            yield Alert("quarantine", f"{len(refused)} in quarantine; rows of earlier versions stay", refused, run_id)
+        refusal_lines = _refusal_lines(
+            store, *(datetime.fromtimestamp(timestamp, UTC) for timestamp in (record.start_time, end))
+        )
+        if refusal_lines:
+            yield Alert(
+                "quarantine",
+                f"{len(refusal_lines)} in quarantine; rows of earlier versions stay",
+                refusal_lines,
+                run_id,
+            )
 
 
 def _gate_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
@@ -114,7 +140,7 @@ def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = t
     Args:
         alert: The alert.
         settings: Settings with the address of the webhook.
-        sleep: Waits a number of seconds between attempts.
+        sleep: Function that waits a number of seconds, used between attempts.
     """
     lines = [line[:MOST_CHARACTERS] for line in alert.lines[:MOST_LINES]]
     text = "\n".join([f"taxkg: {alert.title}", *(f"- {line}" for line in lines)])
@@ -145,7 +171,7 @@ def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = t
 
 
 def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str], *, settings: Settings) -> None:
-    """Send the alerts of finished runs, reporting a document of several runs once.
+    """Send the alerts of finished runs; an alert that several runs have in common is sent once.
 
     Args:
         instance: Dagster instance with the runs.
@@ -175,7 +201,11 @@ def default_schedule_status() -> dg.DefaultScheduleStatus:
     default_status=default_status(),
 )
 def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
-    """Send alerts for a failed run."""
+    """Send alerts for a failed run.
+
+    Args:
+        context: Context of the Dagster sensor, with the run.
+    """
     _alert_run(context)
 
 
@@ -187,7 +217,11 @@ def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
     default_status=default_status(),
 )
 def alert_quarantine(context: dg.RunStatusSensorContext) -> None:
-    """Send alerts for documents that a successful run quarantined."""
+    """Send alerts for documents that a successful run quarantined.
+
+    Args:
+        context: Context of the Dagster sensor, with the run.
+    """
     _alert_run(context)
 
 

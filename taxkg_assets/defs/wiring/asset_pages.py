@@ -90,13 +90,13 @@ def describe_table(record: TableRecord) -> str:
     """
     schema = schema_of(record.name)
     note = NOTES[record.name]
-    above = ", ".join(f"`{name}`" for name in (*record.upstream, *record.optional)) or "the sources"
+    input_names = ", ".join(f"`{name}`" for name in (*record.upstream, *record.optional)) or "the sources"
     gates = ", ".join(f"`{name}`" for name in PIPELINE.gates(record.name)) or "none of its own"
     key = ", ".join(f"`{column}`" for column in schema.primary_key())
     return "\n\n".join(
         [
             " ".join((schema.__doc__ or "").split()),
-            f"**Key** {key}\n\n**Made from** {above}\n\n**Gates** {gates}",
+            f"**Key** {key}\n\n**Made from** {input_names}\n\n**Gates** {gates}",
             f"**Caveats** {note.caveat}",
             f"**Example**\n```sql\n{_CLAUSES.sub(chr(10), note.query)}\n```",
         ]

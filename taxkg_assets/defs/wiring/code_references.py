@@ -18,11 +18,11 @@ def code_references(**functions: Callable[..., Any]) -> dg.CodeReferencesMetadat
     Args:
         functions: Functions by label.
     """
-    places = {label: source_line(function) for label, function in functions.items()}
+    lines_by_label = {label: source_line(function) for label, function in functions.items()}
     return dg.CodeReferencesMetadataValue(
         code_references=[
             dg.LocalFileCodeReference(file_path=file, line_number=line, label=label)
-            for label, (file, line) in {**places, "wiring": _find_wiring()}.items()
+            for label, (file, line) in {**lines_by_label, "wiring": _find_wiring()}.items()
         ]
     )
 

@@ -154,8 +154,8 @@ def find_column_sources(table: str) -> dict[str, tuple[str, ...]]:
     Returns:
         Columns as `table.column`; columns without a declared source are omitted.
     """
-    declared = [*COPIED.get(table, {}).items(), *MADE_OF.get(table, {}).items()]
-    return {column: tuple(sources) for column, sources in declared}
+    declared_sources = [*COPIED.get(table, {}).items(), *MADE_OF.get(table, {}).items()]
+    return {column: tuple(sources) for column, sources in declared_sources}
 
 
 def column_lineage(table: str) -> dg.TableColumnLineage | None:
@@ -166,8 +166,8 @@ def column_lineage(table: str) -> dg.TableColumnLineage | None:
     """
     lineage = {
         column: [
-            dg.TableColumnDep(dg.AssetKey(above), source_column)
-            for above, source_column in (source.split(".", 1) for source in sources)
+            dg.TableColumnDep(dg.AssetKey(source_table), source_column)
+            for source_table, source_column in (source.split(".", 1) for source in sources)
         ]
         for column, sources in find_column_sources(table).items()
     }

@@ -71,11 +71,12 @@ def add_partition_metadata(context: dg.OutputContext, metadata: Mapping[str, Map
         metadata: Metadata by partition.
     """
     step = context.step_context
-    added: dict[Any, Mapping[str, Any]] = {
-        AssetMetadataHandle(asset_key=context.asset_key, partition_key=p): m for p, m in metadata.items()
+    handles: dict[Any, Mapping[str, Any]] = {
+        AssetMetadataHandle(asset_key=context.asset_key, partition_key=partition): values
+        for partition, values in metadata.items()
     }
-    known = step._metadata_accumulator.per_output_metadata
-    step._metadata_accumulator = OutputMetadataAccumulator(per_output_metadata={**known, **added})
+    other_outputs = step._metadata_accumulator.per_output_metadata
+    step._metadata_accumulator = OutputMetadataAccumulator(per_output_metadata={**other_outputs, **handles})
 
 
 REPOSITORY = "__repository__"
@@ -118,7 +119,7 @@ _engines_lock = threading.Lock()
 
 def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
     """Return the engine of a database; it keeps the statements that it has compiled, and no connection."""
-    key = (url, repr(sorted(options.items(), key=lambda one: one[0])))
+    key = (url, repr(sorted(options.items(), key=lambda option: option[0])))
     with _engines_lock:
         if key not in _engines:
             _engines[key] = sqlalchemy.create_engine(url, **options)

@@ -28,11 +28,13 @@ def describe_documents(store: Store, name: str, documents: Sequence[str]) -> dic
     Returns:
         Metadata by document: its row count and, in a run over few documents, its first rows.
     """
-    wanted = store.scan(name).filter(pl.col("document_id").is_in(list(documents)))
-    counts = dict(wanted.group_by("document_id").len().collect().iter_rows())
-    described: dict[str, dict[str, Any]] = {d: {"dagster/partition_row_count": counts.get(d, 0)} for d in documents}
+    rows_of_run = store.scan(name).filter(pl.col("document_id").is_in(list(documents)))
+    counts = dict(rows_of_run.group_by("document_id").len().collect().iter_rows())
+    metadata: dict[str, dict[str, Any]] = {
+        document_id: {"dagster/partition_row_count": counts.get(document_id, 0)} for document_id in documents
+    }
     if len(documents) <= MOST_PREVIEWS:
-        first = wanted.filter(pl.int_range(pl.len()).over("document_id") < PREVIEW_ROWS).collect()
+        first = rows_of_run.filter(pl.int_range(pl.len()).over("document_id") < PREVIEW_ROWS).collect()
         for (document,), rows in first.group_by("document_id", maintain_order=True):
-            described[str(document)]["preview"] = table_metadata(shortened(rows))
-    return described
+            metadata[str(document)]["preview"] = table_metadata(shortened(rows))
+    return metadata

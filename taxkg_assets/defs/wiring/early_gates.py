@@ -20,23 +20,29 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import SHARES, make_portable, reads_much, run_in_process
 from taxkg_assets.defs.wiring.verdicts import Verdict
 
-Found = tuple[Verdict, dict[str, int]] | Exception
+GateResult = tuple[Verdict, dict[str, int]] | Exception
 """The verdict of a gate with the versions of its tables, or how it failed."""
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Gates of one table that are evaluated together."""
+    """Gates of one table that are evaluated together.
 
-    work: Callable[[], Mapping[str, Found]]
-    begun: Future[Mapping[str, Found]]
-    found: Mapping[str, Found] | None = None
+    Attributes:
+        evaluate: Function that evaluates the gates.
+        begun: Its run in the background, which may still wait in the queue.
+        results: Results by gate; None until they are known.
+    """
 
-    def wait(self, background: BackgroundWork) -> Mapping[str, Found]:
+    evaluate: Callable[[], Mapping[str, GateResult]]
+    begun: Future[Mapping[str, GateResult]]
+    results: Mapping[str, GateResult] | None = None
+
+    def wait(self, background: BackgroundWork) -> Mapping[str, GateResult]:
         """Return the verdicts, evaluating gates here that have not started."""
-        if self.found is None:
-            self.found = self.work() if self.begun.cancel() else background.wait(self.begun)
-        return self.found
+        if self.results is None:
+            self.results = self.evaluate() if self.begun.cancel() else background.wait(self.begun)
+        return self.results
 
 
 @dataclass(slots=True)
@@ -81,7 +87,7 @@ class EarlyGates:
         """Start evaluating the gates of a table that was written ahead of its step.
 
         Args:
-            home: The home.
+            home: Tables, files and settings of the home.
             table: Name of the table.
         """
         self.begun.add(table)
@@ -100,27 +106,27 @@ class EarlyGates:
     def _begin_table(self, home: Home, table: str) -> None:
         names = PIPELINE.gates(table)
         if names and reads_much(home, PIPELINE[table].gated):
-            half = -(-len(names) // SHARES)
-            for first in range(0, len(names), half):
-                self._begin(home, table, names[first : first + half])
+            batch_size = -(-len(names) // SHARES)
+            for first in range(0, len(names), batch_size):
+                self._begin(home, table, names[first : first + batch_size])
 
     def _begin(self, home: Home, table: str, names: Sequence[str]) -> None:
-        def work() -> Mapping[str, Found]:
+        def evaluate() -> Mapping[str, GateResult]:
             return run_in_process(f"the gates of {table}", evaluate_gates, home.home, table, names)
 
-        batch = _Batch(work, self.background.submit(work))
+        batch = _Batch(evaluate, self.background.submit(evaluate))
         self.batches |= {(table, name): batch for name in names}
 
     def has_passed(self, home: Home, table: str, name: str) -> bool:
         """Return whether a gate was evaluated early and passed on the current versions.
 
         Args:
-            home: The home.
+            home: Tables, files and settings of the home.
             table: Table of the gate.
             name: Name of the gate.
         """
         batch = self.batches.get((table, name))
-        if batch is None or (batch.found is None and not batch.begun.done()):
+        if batch is None or (batch.results is None and not batch.begun.done()):
             return False
         try:
             result = batch.wait(self.background)[name]
@@ -129,39 +135,41 @@ class EarlyGates:
         if isinstance(result, Exception):
             return False
         verdict, versions = result
-        return verdict.passed and all(home.store.version(read) == version for read, version in versions.items())
+        return verdict.passed and all(
+            home.store.version(read_table) == version for read_table, version in versions.items()
+        )
 
-    def evaluate_next(self, table: str, *, but: _Batch) -> None:
-        """Evaluate the gates of a table that have not started, instead of waiting for others.
+    def evaluate_next(self, table: str, *, running: _Batch) -> None:
+        """Evaluate in this thread one batch of a table's gates that waits in the queue, while another batch runs.
 
         Args:
-            table: Table whose gates are evaluated.
-            but: Evaluations that are already running.
+            table: Table of the gates.
+            running: Batch that is being evaluated in the background.
         """
         for name in PIPELINE.gates(table):
             other = self.batches.get((table, name))
-            if other is not None and other is not but and other.found is None and other.begun.cancel():
-                other.found = other.work()
+            if other is not None and other is not running and other.results is None and other.begun.cancel():
+                other.results = other.evaluate()
                 return
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-        """Return the early verdict of a gate; None if it was not evaluated on these versions of the tables.
+        """Return the early verdict of a gate, waiting for it if needed; None if there is none on these versions.
 
         Args:
             table: Table of the gate.
             name: Name of the gate.
-            versions: Versions of the tables that it reads.
+            versions: Present versions of the tables that the gate reads.
 
         Raises:
-            Exception: What the gate raised.
+            Exception: The error that the gate raised in the background.
         """
         batch = self.batches.get((table, name))
         if batch is not None and batch.begun.running():
-            self.evaluate_next(table, but=batch)
-        verdict = batch.wait(self.background)[name] if batch is not None else None
-        if isinstance(verdict, Exception):
-            raise verdict
-        return verdict[0] if verdict is not None and verdict[1] == dict(versions) else None
+            self.evaluate_next(table, running=batch)
+        result = batch.wait(self.background)[name] if batch is not None else None
+        if isinstance(result, Exception):
+            raise result
+        return result[0] if result is not None and result[1] == dict(versions) else None
 
 
 _running: list[EarlyGates] = []
@@ -192,7 +200,7 @@ def record_output(home: Home, table: str, *, is_changed: bool) -> None:
     """Record that a table is final in this run, so that its gates start with the next step.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         table: Name of the table.
         is_changed: Whether the table was written.
     """
@@ -224,9 +232,18 @@ def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdi
     return _running[-1].take(table, name, versions=versions) if _running else None
 
 
-def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str, Found]:
-    """Evaluate gates of a table, reading each table that they need once."""
-    home, frames, verdicts = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, Found]()
+def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str, GateResult]:
+    """Evaluate gates of a table, reading each table that they need once.
+
+    Args:
+        home_name: Folder or bucket of the home.
+        table: Table of the gates.
+        names: Names of the gates.
+
+    Returns:
+        By gate, its verdict with the versions of the tables that it read, or the error that it raised.
+    """
+    home, frames, verdicts = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, GateResult]()
     for name in names:
         try:
             verdicts[name] = PIPELINE[table].gates[name](home, frames)

@@ -45,21 +45,23 @@ class _EarlyTable:
     begun: Future[Written]
 
 
-def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> None:
+def begin_tables(home: Home, instance: dg.DagsterInstance, *, current_table: str) -> None:
     """Start building the tables that can be built in parallel with the current one.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         instance: Dagster instance of the run.
-        current: Table whose step begins.
+        current_table: Table whose step begins.
     """
     if (run := find_run()) is None:
         return
 
     def begin() -> None:
-        if _needs_all_memory(home, current):
+        if _needs_all_memory(home, current_table):
             return
-        waiting = [name for name in _order() if name in run.tables and name != current and name not in run.finished]
+        waiting = [
+            name for name in _order() if name in run.tables and name != current_table and name not in run.finished
+        ]
         for name in waiting:
             _prepare(run, home, name)
         for name in waiting:
@@ -117,22 +119,24 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         return
     if not set(record.upstream) <= run.finished or not reads_much(home, record.upstream):
         return
-    waiting = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
-    missing = [gate for gate in waiting if not run.has_passed(home, *gate.split(":"))]
+    unpassed_gates = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
+    missing = [gate for gate in unpassed_gates if not run.has_passed(home, *gate.split(":"))]
     if missing:
         for table in {gate.partition(":")[0] for gate in missing}:
             run.begin_small(home, table)
         return
-    states = {above: home.store.state(above) for above in record.upstream}
-    known: Mapping[str, TableState] = {above: state for above, state in states.items() if state is not None}
+    states = {input_name: home.store.state(input_name) for input_name in record.upstream}
+    input_states: Mapping[str, TableState] = {
+        input_name: state for input_name, state in states.items() if state is not None
+    }
     state = home.store.state(name)
-    made_from = record.fingerprint(home, known) if len(known) == len(states) else ""
+    made_from = record.fingerprint(home, input_states) if len(input_states) == len(states) else ""
     if not made_from or (state is not None and state.inputs == made_from):
         return
 
     def make() -> Written:
         wait_until_prepared(name)
-        written = make_in_process(home, name, known, made_from=made_from)
+        written = make_in_process(home, name, input_states, made_from=made_from)
         run.begin_early(home, name)
         return written
 

@@ -21,8 +21,8 @@ def write_extraction_report(home: Home, figures: pl.DataFrame) -> None:
     store = home.store
     counts = store.scan("elements").group_by("document_id").agg(pl.len().alias("elements"), pl.mean("role_confidence"))
     for name in COUNTED[1:]:
-        counted = store.scan(name).group_by("document_id").agg(pl.len().alias(name))
-        counts = counts.join(counted, on="document_id", how="left")
+        counts_of_table = store.scan(name).group_by("document_id").agg(pl.len().alias(name))
+        counts = counts.join(counts_of_table, on="document_id", how="left")
     pages = render_extraction_report(
         schemas.Documents.cast(store.read("documents")),
         quality=schemas.DocumentQuality.cast(store.read("document_quality")),

@@ -48,45 +48,50 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
     Returns:
         Reasons by gate, written `table:check`.
     """
-    faults: dict[str, str] = {}
-    tables = sorted(n for n in names if PIPELINE.gates(n))
-    made = {
-        r.asset_entry.asset_key: r.asset_entry for r in instance.get_asset_records([dg.AssetKey(n) for n in tables])
+    reasons: dict[str, str] = {}
+    tables = sorted(table for table in names if PIPELINE.gates(table))
+    entries_by_asset = {
+        asset_record.asset_entry.asset_key: asset_record.asset_entry
+        for asset_record in instance.get_asset_records([dg.AssetKey(table) for table in tables])
     }
-    keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in tables for check in PIPELINE.gates(n)]
+    keys = [dg.AssetCheckKey(dg.AssetKey(table), check) for table in tables for check in PIPELINE.gates(table)]
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
     version_of = cache(store.version)
     for key in keys:
         table_name = key.asset_key.to_user_string()
-        record, entry = _evaluated(instance, key, latest.get(key)), made.get(key.asset_key)
-        stored = entry.last_materialization_record if entry is not None else None
+        record, entry = _last_result(instance, key, latest.get(key)), entries_by_asset.get(key.asset_key)
+        materialization = entry.last_materialization_record if entry is not None else None
         if record is None:
             reason = "has not been run"
         elif record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
             reason = "is waiting in a run"
         elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
             reason = "has failed"
-        elif stored is not None and _evaluated_at(record) < stored.storage_id:
+        elif materialization is not None and _evaluated_at(record) < materialization.storage_id:
             reason = "ran before the table changed"
-        elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
-            reason = f"checked another version of {', '.join(others)}"
+        elif changed_tables := [
+            table for table, version in _gated_versions(record).items() if version != version_of(table)
+        ]:
+            reason = f"checked another version of {', '.join(changed_tables)}"
         else:
             continue
-        faults[f"{table_name}:{key.name}"] = reason
-    return faults
+        reasons[f"{table_name}:{key.name}"] = reason
+    return reasons
 
 
-def _evaluated(
+def _last_result(
     instance: dg.DagsterInstance, key: dg.AssetCheckKey, latest: AssetCheckExecutionRecord | None
 ) -> AssetCheckExecutionRecord | None:
     """Return the last result of a gate. A run that waits to evaluate it does not replace it; one that ended does."""
     if latest is None or latest.status != AssetCheckExecutionRecordStatus.PLANNED:
         return latest
-    waiting = instance.get_run_by_id(latest.run_id)
-    if waiting is None or waiting.is_finished:
+    run_in_progress = instance.get_run_by_id(latest.run_id)
+    if run_in_progress is None or run_in_progress.is_finished:
         return latest
-    said = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
-    return next(iter(instance.event_log_storage.get_asset_check_execution_history(key, limit=1, status=said)), latest)
+    final_statuses = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+    return next(
+        iter(instance.event_log_storage.get_asset_check_execution_history(key, limit=1, status=final_statuses)), latest
+    )
 
 
 def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
@@ -95,7 +100,9 @@ def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvalua
     Args:
         instance: Dagster instance.
     """
-    keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in PIPELINE.order() for check in PIPELINE.gates(n)]
+    keys = [
+        dg.AssetCheckKey(dg.AssetKey(table), check) for table in PIPELINE.order() for check in PIPELINE.gates(table)
+    ]
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
     records = [latest[key] for key in keys if key in latest]
     return [record.evaluation for record in records if record.evaluation is not None]
@@ -117,25 +124,43 @@ def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
 
 
 def find_current_result(
-    instance: dg.DagsterInstance, key: dg.AssetCheckKey, *, versions: Mapping[str, int], by: str
+    instance: dg.DagsterInstance, key: dg.AssetCheckKey, *, versions: Mapping[str, int], fingerprint: str
 ) -> Mapping[str, dg.MetadataValue] | None:
-    """Return the stored result of a gate that passed on the same table versions, code and labels.
+    """Return the stored result of a gate if it passed on the same table versions, code and labels.
 
-    A condition with access to the home may read more than tables and is evaluated every time.
+    Args:
+        instance: Dagster instance with the results.
+        key: The gate's check.
+        versions: Present version of each table that the gate reads.
+        fingerprint: Hash of the gate's code and labels.
+
+    Returns:
+        Metadata of the result; None if the gate must be evaluated again.
     """
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([key]).get(key)
-    record = _evaluated(instance, key, latest)
+    record = _last_result(instance, key, latest)
     if record is None or record.evaluation is None or record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
         return None
     metadata = record.evaluation.metadata
-    judged = metadata.get(GATED_BY)
-    is_same = judged is not None and judged.value == by and _gated_versions(record) == dict(versions)
+    stored_fingerprint = metadata.get(GATED_BY)
+    is_same = (
+        stored_fingerprint is not None
+        and stored_fingerprint.value == fingerprint
+        and _gated_versions(record) == dict(versions)
+    )
     return metadata if is_same else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Gate:
-    """A condition with the table that it blocks, further tables that it reads, and the names of its parameters."""
+class _Condition:
+    """The condition of a gate.
+
+    Attributes:
+        on: Table whose downstream tables it blocks.
+        reads: Further tables that it reads through the home.
+        condition: Function that returns the offending rows or a verdict.
+        parameters: Names of the function's parameters: tables, or `home`.
+    """
 
     on: str
     reads: tuple[str, ...]
@@ -143,16 +168,19 @@ class _Gate:
     parameters: tuple[str, ...]
 
     def read_versions(self, store: Store) -> dict[str, int]:
-        return {n: store.version(n) for n in sorted({self.on, *self.reads, *self.parameters} - {"home"})}
+        return {name: store.version(name) for name in sorted({self.on, *self.reads, *self.parameters} - {"home"})}
 
-    def evaluate(self, home: Home, read: dict[tuple[str, int], Any] | None = None) -> tuple[Verdict, dict[str, int]]:
-        """Apply the condition to the current tables; `read` keeps frames for the next gate on the same versions."""
-        versions, read = self.read_versions(home.store), {} if read is None else read
-        names = [n for n in self.parameters if n != "home"]
-        for n in names:
-            if (n, versions[n]) not in read:
-                read[n, versions[n]] = home.store.read(n, version=versions[n])
-        frames = {n: read[n, versions[n]] for n in names}
+    def evaluate(
+        self, home: Home, frame_cache: dict[tuple[str, int], Any] | None = None
+    ) -> tuple[Verdict, dict[str, int]]:
+        """Apply the condition to the current tables; `frame_cache` keeps them for the next gate that reads them."""
+        versions = self.read_versions(home.store)
+        frame_cache = {} if frame_cache is None else frame_cache
+        names = [name for name in self.parameters if name != "home"]
+        for name in names:
+            if (name, versions[name]) not in frame_cache:
+                frame_cache[name, versions[name]] = home.store.read(name, version=versions[name])
+        frames = {name: frame_cache[name, versions[name]] for name in names}
         verdict = self.condition(**frames, **({"home": home} if "home" in self.parameters else {}))
         checked = frames[self.on].height if self.on in frames else 0
         return verdict if isinstance(verdict, Verdict) else Verdict(verdict, checked), versions
@@ -163,13 +191,14 @@ def gate(
 ) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
     """Create a blocking check from a pure function.
 
-    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. A passed check is
-    evaluated again only when something it reads has changed.
+    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. A check that passed
+    is evaluated again only when its tables, code or labels have changed; one with the parameter `home` may read more
+    than tables, so it is evaluated every time.
 
     Args:
         on: Table whose downstream tables a failed check blocks.
-        reads: Further tables that the condition reads.
-        opens: Tables that the condition reads through the home. A gate that reads many rows runs in its own process.
+        reads: Further tables that must be written before the check runs.
+        opens: Tables that the condition reads through the home, if it is to run in its own process when they are large.
         measures: Whether the condition needs labels or questions that a home may lack. Without them it passes, and a
             second, non-blocking check warns that nothing was measured.
 
@@ -180,63 +209,67 @@ def gate(
     def bind(condition: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:
         parameters = list(inspect.signature(condition).parameters)
 
-        gated = _Gate(on, tuple(reads), condition, tuple(parameters))
+        gate_condition = _Condition(on, tuple(reads), condition, tuple(parameters))
 
-        def code(home: Home) -> str:
+        def compute_fingerprint(home: Home) -> str:
             return digest(code_fingerprint(condition), gold_fingerprint(home))
 
-        inspected = {on, *parameters, *opens} - {"home"}
-        PIPELINE.add_gate(on, condition.__name__, gated.evaluate, code=code, reads=inspected)
+        read_tables = {on, *parameters, *opens} - {"home"}
+        PIPELINE.add_gate(on, condition.__name__, gate_condition.evaluate, code=compute_fingerprint, reads=read_tables)
 
         def evaluate(context: dg.AssetCheckExecutionContext) -> tuple[bool, Mapping[str, Any]]:
             home: Home = context.resources.home
-            by, versions = code(home), gated.read_versions(home.store)
+            fingerprint, versions = compute_fingerprint(home), gate_condition.read_versions(home.store)
             begin_gates()
             if "home" not in parameters:
                 key = dg.AssetCheckKey(dg.AssetKey(on), condition.__name__)
-                if verdict := find_current_result(context.instance, key, versions=versions, by=by):
-                    return True, verdict
-            if early := take_verdict(on, condition.__name__, versions=versions):
-                passed, metadata = _summarize(early, versions)
-            elif reads_much(home, inspected):
+                if stored_result := find_current_result(
+                    context.instance, key, versions=versions, fingerprint=fingerprint
+                ):
+                    return True, stored_result
+            if early_verdict := take_verdict(on, condition.__name__, versions=versions):
+                passed, metadata = _summarize(early_verdict, versions)
+            elif reads_much(home, read_tables):
                 passed, metadata = run_in_process(
-                    f"the gate {condition.__name__}", _evaluate, home.home, on, condition.__name__
+                    f"the gate {condition.__name__}", _evaluate_in_child, home.home, on, condition.__name__
                 )
             else:
-                passed, metadata = _summarize(*gated.evaluate(home))
-            return passed, metadata | {GATED_BY: by}
+                passed, metadata = _summarize(*gate_condition.evaluate(home))
+            return passed, metadata | {GATED_BY: fingerprint}
 
-        return _make_checks(gated, evaluate, measures=measures)
+        return _make_checks(gate_condition, evaluate, measures=measures)
 
     return bind
 
 
 def _make_checks(
-    gated: _Gate,
+    gate_condition: _Condition,
     evaluate: Callable[[dg.AssetCheckExecutionContext], tuple[bool, Mapping[str, Any]]],
     *,
     measures: bool,
 ) -> dg.AssetChecksDefinition:
     """Make the blocking check of a gate, and in the same step the one that warns where nothing was measured."""
-    table, name = dg.AssetKey(gated.on), gated.condition.__name__
+    table, name = dg.AssetKey(gate_condition.on), gate_condition.condition.__name__
     spec = dg.AssetCheckSpec(
         name,
         asset=table,
-        description=inspect.getdoc(gated.condition),
+        description=inspect.getdoc(gate_condition.condition),
         blocking=True,
-        metadata={"dagster/code_references": code_references(gate=gated.condition)},
-        additional_deps=[dg.AssetKey(n) for n in gated.reads],
+        metadata={"dagster/code_references": code_references(gate=gate_condition.condition)},
+        additional_deps=[dg.AssetKey(n) for n in gate_condition.reads],
     )
-    second = dg.AssetCheckSpec(
+    measured_spec = dg.AssetCheckSpec(
         f"{name}{MEASURED_SUFFIX}",
         asset=table,
         description=f"Warns if there are no labels or questions for the check `{name}`, which then passes unmeasured.",
         metadata=spec.metadata,
-        additional_deps=[dg.AssetKey(n) for n in gated.reads],
+        additional_deps=[dg.AssetKey(n) for n in gate_condition.reads],
     )
 
     @dg.multi_asset_check(
-        name=f"{gated.on}_{name}", specs=[spec, second] if measures else [spec], required_resource_keys={"home"}
+        name=f"{gate_condition.on}_{name}",
+        specs=[spec, measured_spec] if measures else [spec],
+        required_resource_keys={"home"},
     )
     def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         passed, metadata = evaluate(context)
@@ -246,7 +279,7 @@ def _make_checks(
             yield dg.AssetCheckResult(
                 passed=is_measured,
                 asset_key=table,
-                check_name=second.name,
+                check_name=measured_spec.name,
                 severity=dg.AssetCheckSeverity.WARN,
                 metadata=note,
             )
@@ -261,7 +294,7 @@ def _is_measured(metadata: Mapping[str, Any]) -> bool:
     return bool(measured.value if isinstance(measured, dg.MetadataValue) else measured)
 
 
-def _evaluate(home_name: str, table: str, name: str) -> tuple[bool, dict[str, Any]]:
+def _evaluate_in_child(home_name: str, table: str, name: str) -> tuple[bool, dict[str, Any]]:
     """Evaluate a gate in a process that knows the home by its name only."""
     return _summarize(*PIPELINE[table].gates[name](Home(home=home_name)))
 

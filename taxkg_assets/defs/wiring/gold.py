@@ -29,13 +29,13 @@ def label_folders(home: Home) -> list[Path]:
     Raises:
         GoldError: TAXKG_GOLD names a path that is not a folder.
     """
-    named = [Path(part).resolve() for part in home.settings.gold.split(os.pathsep) if part]
-    for folder in named:
+    configured_folders = [Path(part).resolve() for part in home.settings.gold.split(os.pathsep) if part]
+    for folder in configured_folders:
         if not folder.is_dir():
             raise GoldError(
                 f"{folder}, named in TAXKG_GOLD, is not a folder. Correct the setting, or create the folder."
             )
-    return [folder for folder in (BUNDLED, *named) if folder.is_dir()]
+    return [folder for folder in (BUNDLED, *configured_folders) if folder.is_dir()]
 
 
 def open_labels(home: Home) -> Labels:
@@ -70,17 +70,17 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
     Raises:
         GoldError: A folder does not exist, or a query set is not JSON Lines.
     """
-    sets: dict[str, list[dict[str, Any]]] = {}
+    sets_by_name: dict[str, list[dict[str, Any]]] = {}
     for folder in label_folders(home):
         path = folder / "queries.jsonl"
         if path.exists():
             lines = path.read_text(encoding="utf8").splitlines()
             name = "bundled" if folder == BUNDLED else f"{folder.parent.name}/{folder.name}"
             try:
-                sets[name] = [json.loads(line) for line in lines if line.strip()]
+                sets_by_name[name] = [json.loads(line) for line in lines if line.strip()]
             except json.JSONDecodeError as broken:
                 raise GoldError(f"{path} is not a valid JSON Lines file ({broken}). Correct the file.") from broken
-    return sets
+    return sets_by_name
 
 
 def gold_fingerprint(home: Home) -> str:
@@ -89,7 +89,7 @@ def gold_fingerprint(home: Home) -> str:
     Args:
         home: Home with the settings.
     """
-    return digest(*(f"{f.name}:{_fingerprint(f)}" for f in label_folders(home)))
+    return digest(*(f"{folder.name}:{_fingerprint(folder)}" for folder in label_folders(home)))
 
 
 def _fingerprint(folder: Path) -> str:

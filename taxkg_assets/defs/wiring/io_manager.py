@@ -37,7 +37,7 @@ class DeltaIO(dg.ConfigurableIOManager):
 
         Args:
             context: Context of the step.
-            obj: Rows of the table.
+            obj: What the step returned: new rows, or that they are written already or unchanged.
         """
         name = context.asset_key.to_user_string()
         store = self.home.store
@@ -46,12 +46,12 @@ class DeltaIO(dg.ConfigurableIOManager):
         elif isinstance(obj, Written):
             written = obj
         else:
-            before = store.version(name)
+            version_before = store.version(name)
             for frame, documents in obj.batches if isinstance(obj, DocumentBatches) else ():
                 if documents:
                     store.replace_documents(name, frame, documents=documents)
             # With partitions, each shows its own document; rows of another document would mislead.
-            written = describe(store, name, before=before, has_preview=not context.has_asset_partitions)
+            written = describe(store, name, version_before=version_before, has_preview=not context.has_asset_partitions)
             if context.has_asset_partitions:
                 add_partition_metadata(context, describe_documents(store, name, context.asset_partition_keys))
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
@@ -60,22 +60,24 @@ class DeltaIO(dg.ConfigurableIOManager):
         record_output(self.home, name, is_changed=not written.metadata["unchanged"])
 
     def load_input(self, context: dg.InputContext) -> TableState:
-        """Return the state of a table, or refuse it unless all gates on it and on its inputs passed and are current.
+        """Return the state of an input table if its gates, and those of all its own inputs, passed and are current.
 
         Args:
             context: Context of the step.
 
         Raises:
-            UngatedInputError: A gate is not passed or not current, or the table is not built.
+            UngatedInputError: One of these gates has not passed on the current tables, or the table is not built.
         """
         name = context.asset_key.to_user_string()
-        above = PIPELINE.ancestors([name])
+        ancestors = PIPELINE.ancestors([name])
         ungated = self._find_ungated_of_step(context)
-        faults = [f"{gate} {reason}" for gate, reason in sorted(ungated.items()) if gate.partition(":")[0] in above]
-        if faults:
-            listed = "; ".join(faults)
+        faults_above = [
+            f"{gate} {reason}" for gate, reason in sorted(ungated.items()) if gate.partition(":")[0] in ancestors
+        ]
+        if faults_above:
+            fault_list = "; ".join(faults_above)
             raise UngatedInputError(
-                f"{name} cannot be used yet, because these gates have not passed on the current tables: {listed}. "
+                f"{name} cannot be used yet, because these gates have not passed on the current tables: {fault_list}. "
                 "Fix the data or the code, then run `taxkg build`, or materialize these tables with their checks."
             )
         state = self.home.store.state(name)
@@ -107,20 +109,20 @@ def write_whole(store: Store, name: str, rows: WholeTable) -> Written:
     Returns:
         Digest of the content, and the metadata that the UI shows.
     """
-    before = store.version(name)
+    version_before = store.version(name)
     store.write(name, rows.frame, inputs=rows.inputs, documents=rows.parts)
-    return describe(store, name, before=before, notes=rows.notes)
+    return describe(store, name, version_before=version_before, notes=rows.notes)
 
 
 def describe(
-    store: Store, name: str, *, before: int, notes: Mapping[str, Any] | None = None, has_preview: bool = True
+    store: Store, name: str, *, version_before: int, notes: Mapping[str, Any] | None = None, has_preview: bool = True
 ) -> Written:
     """Return what the UI shows of a table, creating the table empty if no document has rows for it.
 
     Args:
         store: The home's tables.
         name: Table.
-        before: Version that the table had before this step.
+        version_before: Version that the table had before this step.
         notes: More metadata to show.
         has_preview: Whether to show the table's first rows.
 
@@ -134,7 +136,7 @@ def describe(
         "dagster/table_name": name,
         "version": state.version,
         "content": state.content,
-        "unchanged": state.version == before,
+        "unchanged": state.version == version_before,
         **(notes or {}),
     }
     if lineage := column_lineage(name):

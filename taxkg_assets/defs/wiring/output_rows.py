@@ -18,7 +18,7 @@ class Unchanged(Rows):
 
 @dataclass(frozen=True, slots=True)
 class WholeTable(Rows):
-    """New rows for a whole table, with the digest of their inputs."""
+    """New rows for a whole table; `inputs` is the digest of what they were built from."""
 
     frame: pl.DataFrame
     inputs: str
@@ -30,7 +30,12 @@ class WholeTable(Rows):
 
 @dataclass(frozen=True, slots=True)
 class Written(Rows):
-    """A table that has already been written."""
+    """A table that has already been written.
+
+    Attributes:
+        content: Digest of its rows.
+        metadata: What the UI shows of it.
+    """
 
     content: str
     metadata: Mapping[str, Any]

@@ -42,32 +42,34 @@ BY_DOCUMENT = Parts(("document_id",), lambda documents: [(name,) for name in doc
 def digest_parts(
     parts: Sequence[Part], documents: pl.DataFrame, *, states: Mapping[str, TableState], code: str
 ) -> dict[Part, str]:
-    """Compute the input digest of each part: code, rows of its documents, and whole tables without documents.
+    """Compute the digest of what each part is made from.
+
+    That is the code, the rows of the part's documents, and all rows of tables that are not stored per document.
 
     Args:
         parts: Parts of the table.
-        documents: `documents` with `document_id`.
+        documents: Rows of `documents`.
         states: States of all tables that the builder reads.
         code: Digest of the builder's code and settings.
 
     Returns:
         Digest by part.
     """
-    by_document = [name for name in sorted(states) if name != "documents" and states[name].documents]
-    shared = digest(
-        code, *(f"{n}={s.content}" for n, s in sorted(states.items()) if n not in {*by_document, "documents"})
+    document_tables = [name for name in sorted(states) if name != "documents" and states[name].documents]
+    shared_digest = digest(
+        code, *(f"{n}={s.content}" for n, s in sorted(states.items()) if n not in {*document_tables, "documents"})
     )
-    rows = {row["document_id"].item(): frame_digest(row) for row in documents.iter_slices(1)}
+    document_digests = {row["document_id"].item(): frame_digest(row) for row in documents.iter_slices(1)}
 
-    def read(document_id: str) -> str:
-        contents = (states[name].documents.get(document_id, {}).get("content", "") for name in by_document)
-        return digest(rows[document_id], *contents)
+    def digest_document(document_id: str) -> str:
+        contents = (states[name].documents.get(document_id, {}).get("content", "") for name in document_tables)
+        return digest(document_digests[document_id], *contents)
 
-    return {part: digest(shared, *map(read, part)) for part in parts}
+    return {part: digest(shared_digest, *map(digest_document, part)) for part in parts}
 
 
 def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
-    """Compute the input digest of each part, for a table that lists its parts itself.
+    """Compute the digest of what each part is made from, for a table whose `parts.digest_each` knows.
 
     Args:
         parts: How the table is built in parts.
@@ -92,8 +94,10 @@ def find_current_parts(digests: Mapping[Part, str], state: TableState | None) ->
     Returns:
         Parts that need not be rebuilt.
     """
-    known = state.documents if state is not None else {}
-    return {part for part, made_from in digests.items() if known.get(_name(part), {}).get("inputs") == made_from}
+    recorded_parts = state.documents if state is not None else {}
+    return {
+        part for part, made_from in digests.items() if recorded_parts.get(_name(part), {}).get("inputs") == made_from
+    }
 
 
 def record_parts(digests: Mapping[Part, str]) -> dict[str, dict[str, str]]:
@@ -103,7 +107,7 @@ def record_parts(digests: Mapping[Part, str]) -> dict[str, dict[str, str]]:
         digests: Digest by part.
 
     Returns:
-        By part `inputs`, its digest.
+        By name of the part, its digest under the key `inputs`.
     """
     return {_name(part): {"inputs": made_from} for part, made_from in digests.items()}
 
@@ -119,8 +123,8 @@ def select_parts(frame: pl.DataFrame, parts: Collection[Part], *, columns: Seque
     Returns:
         Rows of these parts, in their order.
     """
-    named = pl.DataFrame(sorted(parts), schema=dict.fromkeys(columns, pl.String), orient="row")
-    return frame.join(named, on=list(columns), how="semi", maintain_order="left")
+    part_rows = pl.DataFrame(sorted(parts), schema=dict.fromkeys(columns, pl.String), orient="row")
+    return frame.join(part_rows, on=list(columns), how="semi", maintain_order="left")
 
 
 def _name(part: Part) -> str:

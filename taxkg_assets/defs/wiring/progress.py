@@ -69,10 +69,10 @@ def stage_progress(stage: str, total: int) -> Iterator[Listener]:
 
     Args:
         stage: Name of the stage.
-        total: Number of items.
+        total: Number of units of work; 0 if unknown.
 
     Yields:
-        Listener whose calls count the items.
+        Listener to call `advance` on when units are done.
     """
     reporter = _Reporter()
     reporter.start(stage, total)
@@ -89,7 +89,7 @@ def stage_meter(stage: str) -> Callable[[int, int], None]:
         stage: Name of the stage.
 
     Returns:
-        Function of the number of units that are done, and of all.
+        Function to call with the number of finished units of work and their total.
     """
 
     def measure(done: int, total: int) -> None:

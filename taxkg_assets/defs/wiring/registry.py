@@ -66,10 +66,10 @@ class Pipeline:
         """Register a blocking gate of a registered table.
 
         Args:
-            table: Table that the gate blocks.
-            name: Name of a table or, for `add_gate`, of the gate.
+            table: Table whose downstream tables the gate blocks.
+            name: Name of the gate.
             runner: Function that evaluates the gate.
-            code: Fingerprint of the code of the gate and of the labels.
+            code: Function that returns the digest of the gate's code and labels.
             reads: Further tables that the gate reads.
         """
         self[table].gated |= {table, *reads}
@@ -114,19 +114,19 @@ class Pipeline:
         Args:
             names: Names of tables.
         """
-        seen: set[str] = set()
+        tables: set[str] = set()
         waiting = list(names)
         while waiting:
             name = waiting.pop()
-            if name not in seen:
-                seen.add(name)
+            if name not in tables:
+                tables.add(name)
                 waiting += self.upstream(name)
-        return seen
+        return tables
 
     def order(self) -> list[str]:
         """Return all tables in a topological order that does not depend on registration order."""
-        above = {name: sorted(self.upstream(name)) for name in sorted(self)}
-        return list(TopologicalSorter(above).static_order())
+        inputs_by_table = {name: sorted(self.upstream(name)) for name in sorted(self)}
+        return list(TopologicalSorter(inputs_by_table).static_order())
 
     def built(self) -> list[str]:
         """Return the tables that a build updates, in pipeline order: all except those of training."""

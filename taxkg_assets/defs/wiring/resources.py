@@ -37,15 +37,15 @@ class Home(dg.ConfigurableResource["Home"], NamedHome):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Home]:
-        """Hold the lock of the home during a run, wherever it was launched; a sensor's tick needs no lock.
+        """Hold the lock of the home during a run; a sensor's tick needs no lock.
 
         A run launched during a build waits for the lock, because nothing would launch it again.
 
         Args:
             context: Context of the run.
 
-        Returns:
-            A context that holds the lock.
+        Yields:
+            This home.
         """
         if context.run is None:
             yield self

@@ -39,13 +39,13 @@ class StepDiedError(Exception):
 
 
 def reads_much(home: Home, tables: Iterable[str]) -> bool:
-    """Return whether a step reads so much that it should run in its own process.
+    """Return whether a step should run in its own process, because it reads more rows than `step_process_rows`.
 
-    Steps stay in this process if they use a model's budget, the lease of a bucket home or a cluster session, which
-    belong to one process.
+    It never should if the home uses a language model, a cluster or a bucket: their budgets, sessions and leases belong
+    to one process.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         tables: Tables that the step reads.
     """
     settings, store = home.settings, home.store
@@ -99,12 +99,12 @@ def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T
     sender.close()
     try:
         result: T = _receive(receiver)
-    except EOFError as died:
+    except EOFError as no_result:
         child.join()
         raise StepDiedError(
             f"The process of {title} ended with status {child.exitcode} and no result; it may have run out of memory. "
             "Free memory and build again; finished tables are kept."
-        ) from died
+        ) from no_result
     finally:
         receiver.close()
         child.kill()  # one that has sent its result has nothing left to do
@@ -168,10 +168,10 @@ def make_portable(error: Exception) -> Exception:
     """Convert an error to one that can be pickled, with its traceback as a note.
 
     Args:
-        error: Error.
+        error: Error that was raised in a child process.
 
     Returns:
-        The same error with its traceback as a note; a RuntimeError with its message if it cannot be pickled.
+        The same error; if it cannot be pickled, a RuntimeError with its type and message.
     """
     error.add_note("".join(traceback.format_exception(error)))
     try:

@@ -92,7 +92,7 @@ def asset_arguments(
     Args:
         schema: Schema of the table.
         build: Builder of the table.
-        group: Stage.
+        group: Stage of the pipeline, a key of `GROUPS`.
         more: Further functions to link to, by label.
     """
     return {
@@ -147,9 +147,9 @@ def table(
     Args:
         schema: Schema of the table.
         build: Builder; parameters named after tables are its upstream, `settings` gets the settings.
-        group: Stage.
+        group: Stage of the pipeline, a key of `GROUPS`.
         resources: Functions that open the builder's other parameters, called only if there is something to build.
-        fingerprint: Digest of what the resources open.
+        fingerprint: Function that returns a digest of what the resources open.
         after: Further upstream tables, which the builder reads through a resource.
         optional: Tables that a resource reads if they exist; nothing waits for them.
         code: Further functions and classes that determine the rows, such as what resources open.
@@ -169,15 +169,19 @@ def table(
     Returns:
         The asset.
     """
-    name, opened = snake(schema.__name__), dict(resources or {})
+    name, openers = snake(schema.__name__), dict(resources or {})
     parameters = list(inspect.signature(build).parameters)
-    read = tuple(p for p in parameters if p not in {"settings", *opened, parts.argument if parts else ""})
-    upstream = tuple(dict.fromkeys((*read, *after)))
+    read_tables = tuple(
+        parameter
+        for parameter in parameters
+        if parameter not in {"settings", *openers, parts.argument if parts else ""}
+    )
+    upstream = tuple(dict.fromkeys((*read_tables, *after)))
     has_settings = "settings" in parameters
     functions: tuple[Callable[..., Any], ...] = (build, *code, *row_checks, *([publish] if publish else []))
 
     read_code = partial(_digest_code, schema, functions, has_settings=has_settings, resources=fingerprint)
-    builder = TableBuilder(build, read, opened, has_settings)
+    builder = TableBuilder(build, read_tables, openers, has_settings)
     step = TableStep(
         name, schema, builder, row_checks, publish, parts, read_code, divided_table, can_be_divided, keep, prepare
     )
@@ -216,22 +220,22 @@ def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str,
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
         begin_gates()
-        begin_tables(home, context.instance, current=record.name)
-        states = {n: inputs[n] for n in record.upstream}
+        begin_tables(home, context.instance, current_table=record.name)
+        states = {name: inputs[name] for name in record.upstream}
         made_from = _digest_inputs(home, states, read_code=step.read_code, upstream=record.upstream)
         wait_until_prepared(step.name)
         if early := take_table(step.name, made_from=made_from):
             return early
         return _make_stale(home, step, states, made_from=made_from, is_alone=record.is_training)
 
-    made: dg.AssetsDefinition = dg.asset(
+    asset: dg.AssetsDefinition = dg.asset(
         name=record.name,
-        ins={n: dg.AssetIn(n) for n in record.upstream},
-        deps=[dg.AssetKey(n) for n in record.optional],
+        ins={name: dg.AssetIn(name) for name in record.upstream},
+        deps=[dg.AssetKey(name) for name in record.optional],
         required_resource_keys={"home"},
         **arguments,
     )(compute)
-    return made
+    return asset
 
 
 def _make_stale(
@@ -240,7 +244,7 @@ def _make_stale(
     """Make a table that is not current, in a process of its own where it reads many rows.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         step: How the table is made.
         states: State of each upstream table.
         made_from: Digest of all that the rows depend on.
@@ -250,6 +254,6 @@ def _make_stale(
     if state is not None and state.inputs == made_from:
         return Unchanged()
     if not is_alone and reads_much(home, step.builder.reads):
-        making = make_in_shares if step.divided_table and step.can_be_divided(home) else make_in_process
-        return making(home, step.name, states, made_from=made_from)
+        make = make_in_shares if step.divided_table and step.can_be_divided(home) else make_in_process
+        return make(home, step.name, states, made_from=made_from)
     return step.make(home, states, made_from=made_from)

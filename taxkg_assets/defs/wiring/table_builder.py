@@ -13,23 +13,30 @@ from taxkg_assets.defs.wiring.resources import Home
 
 @dataclass(frozen=True, slots=True)
 class TableBuilder:
-    """A table's builder, with its input tables and the functions that open its other arguments."""
+    """The function that builds a table, and where its arguments come from.
+
+    Attributes:
+        build: The function.
+        reads: Names of the tables that it takes.
+        resources: Functions that open its other arguments, by name of the argument.
+        has_settings: Whether it takes `settings`.
+    """
 
     build: Callable[..., pl.DataFrame]
     reads: tuple[str, ...]
     resources: Mapping[str, Callable[[Home], Any]]
     has_settings: bool
 
-    def make(self, home: Home, **instead: Any) -> pl.DataFrame:
+    def make(self, home: Home, **replacements: Any) -> pl.DataFrame:
         """Build the table from the home's current tables.
 
         Args:
             home: Home whose tables are read.
-            instead: Arguments to pass instead of opening them from the home, by name.
+            replacements: Arguments by name that are passed to the builder as they are, not opened from the home.
 
         Returns:
             Rows of the table.
         """
-        arguments: dict[str, Any] = {n: home.store.read(n) for n in self.reads}
-        arguments |= {n: opener(home) for n, opener in self.resources.items() if n not in instead}
-        return self.build(**arguments, **instead, **({"settings": home.settings} if self.has_settings else {}))
+        arguments: dict[str, Any] = {name: home.store.read(name) for name in self.reads}
+        arguments |= {name: opener(home) for name, opener in self.resources.items() if name not in replacements}
+        return self.build(**arguments, **replacements, **({"settings": home.settings} if self.has_settings else {}))

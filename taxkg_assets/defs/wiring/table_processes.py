@@ -19,7 +19,7 @@ def prepare_in_process(home: Home, name: str) -> None:
     """Run the preparation of a table in a child process.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         name: Table with a preparation.
     """
     run_in_process(f"the preparation of {name}", _prepare, home.home, name)
@@ -36,7 +36,7 @@ def make_in_process(home: Home, name: str, states: Mapping[str, TableState], *, 
     """Build and write a table in a child process.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         name: Table.
         states: States of the upstream tables, at the versions to read.
         made_from: Digest of all inputs of the rows.
@@ -58,7 +58,7 @@ def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, m
     """Build the rows of a table, divided over several processes.
 
     Args:
-        home: The home.
+        home: Tables, files and settings of the home.
         name: Table.
         states: States of the upstream tables, at the versions to read.
         made_from: Digest of all inputs of the rows.

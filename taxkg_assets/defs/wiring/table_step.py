@@ -55,7 +55,7 @@ class TableStep:
         """Build the rows of the table.
 
         Args:
-            home: The home.
+            home: Tables, files and settings of the home.
             states: States of the upstream tables, at the versions to read.
             made_from: Digest of all inputs of the rows.
             share: 0-based number of the share to build and number of shares, for a table whose work is divided.
@@ -64,26 +64,32 @@ class TableStep:
             The rows, with the input digest of each part.
         """
         with stage_progress(self.name, 0), timed(self.name):
-            whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.digest_each else None
-            digests = self._digest_parts(home, states, whole)
+            whole_frames = (
+                self._read(home, states, parts=None) if self.parts is None or self.parts.digest_each else None
+            )
+            digests = self._digest_parts(home, states, whole_frames)
             state = home.store.state(self.name)
-            kept = find_current_parts(digests, state)
-            wanted = [part for part in digests if part not in kept]
-            frames = self._read(home, states, wanted=wanted if kept else None) if whole is None else whole
+            current_parts = find_current_parts(digests, state)
+            stale_parts = [part for part in digests if part not in current_parts]
+            frames = (
+                self._read(home, states, parts=stale_parts if current_parts else None)
+                if whole_frames is None
+                else whole_frames
+            )
             if self.divided_table:
                 frames[self.divided_table] = frames[self.divided_table].gather_every(share[1], share[0])
-            more: dict[str, Any] = {n: opener(home) for n, opener in self.builder.resources.items()}
+            other_arguments: dict[str, Any] = {name: opener(home) for name, opener in self.builder.resources.items()}
             if self.builder.has_settings:
-                more["settings"] = home.settings
+                other_arguments["settings"] = home.settings
             if self.parts is not None and self.parts.argument:
-                more[self.parts.argument] = wanted
-            built = self.builder.build(**frames, **more)
+                other_arguments[self.parts.argument] = stale_parts
+            built = self.builder.build(**frames, **other_arguments)
             rows, notes = drop_invalid_rows(
                 built, frames | {self.name: built}, checks=self.checks, key=self.schema.primary_key()
             )
-            if self.parts is not None and state is not None and kept:
-                standing = home.store.read(self.name, version=state.version)
-                rows = pl.concat([select_parts(standing, kept, columns=self.parts.columns), rows])
+            if self.parts is not None and state is not None and current_parts:
+                stored_rows = home.store.read(self.name, version=state.version)
+                rows = pl.concat([select_parts(stored_rows, current_parts, columns=self.parts.columns), rows])
             if self.publish:
                 self.publish(home, rows)
             if self.keep:
@@ -92,25 +98,25 @@ class TableStep:
         return WholeTable(rows, made_from, notes, record_parts(digests))
 
     def _digest_parts(
-        self, home: Home, states: Mapping[str, TableState], whole: Mapping[str, pl.DataFrame] | None
+        self, home: Home, states: Mapping[str, TableState], whole_frames: Mapping[str, pl.DataFrame] | None
     ) -> dict[Part, str]:
         if self.parts is None:
             return {}
-        if whole is not None:
-            return digest_sources(self.parts, whole, code=self.read_code(home))
+        if whole_frames is not None:
+            return digest_sources(self.parts, whole_frames, code=self.read_code(home))
         documents = home.store.read("documents", version=states["documents"].version)
-        read = {name: states[name] for name in self.builder.reads}
-        return digest_parts(self.parts.find(documents), documents, states=read, code=self.read_code(home))
+        input_states = {name: states[name] for name in self.builder.reads}
+        return digest_parts(self.parts.find(documents), documents, states=input_states, code=self.read_code(home))
 
     def _read(
-        self, home: Home, states: Mapping[str, TableState], *, wanted: Collection[Part] | None
+        self, home: Home, states: Mapping[str, TableState], *, parts: Collection[Part] | None
     ) -> dict[str, pl.DataFrame]:
-        """Read the tables above; of those of documents only what the wanted parts are made from, None for all."""
+        """Read the input tables: all rows, or only those of the documents that some parts are made from."""
         store = home.store
         versions = {name: states[name].version for name in self.builder.reads}
-        if wanted is None:
+        if parts is None:
             return {name: store.read(name, version=version) for name, version in versions.items()}
-        names = {name for part in wanted for name in part}
+        names = {name for part in parts for name in part}
         return {
             name: store.read_documents(name, names, version=version)
             if name == "documents" or states[name].documents
@@ -120,16 +126,16 @@ class TableStep:
 
 
 def drop_invalid_rows(
-    built: pl.DataFrame,
+    built_rows: pl.DataFrame,
     frames: Mapping[str, pl.DataFrame],
     *,
     checks: Sequence[Callable[..., pl.DataFrame]],
     key: Sequence[str],
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Drop the rows of a derived table that fail a row check, so that one invalid row does not block the others.
+    """Drop the rows of a new table that fail a row check, so that one invalid row does not block the others.
 
     Args:
-        built: Rows as built.
+        built_rows: Rows as built.
         frames: Tables that the checks read, by name.
         checks: Row checks; each returns the offending rows, and names the tables that it reads as parameters.
         key: Columns that identify a row.
@@ -137,14 +143,14 @@ def drop_invalid_rows(
     Returns:
         The valid rows, and metadata on the dropped ones: their number by check, and the first rows.
     """
-    kept, notes = built, dict[str, Any]()
+    valid_rows, notes = built_rows, dict[str, Any]()
     for check in checks:
         offending = check(**{name: frames[name] for name in inspect.signature(check).parameters})
         if offending.is_empty():
             continue
         columns = [name for name in key if name in offending.columns]
-        kept = kept.join(offending, on=columns, how="anti")
+        valid_rows = valid_rows.join(offending, on=columns, how="anti")
         title = check.__name__.removeprefix("find_").replace("_", " ")
-        notes[f"rows dropped: {title}"] = built.join(offending, on=columns, how="semi").height
+        notes[f"rows dropped: {title}"] = built_rows.join(offending, on=columns, how="semi").height
         notes[f"first rows dropped: {title}"] = table_metadata(offending.head(OFFENDING_ROWS))
-    return kept, notes
+    return valid_rows, notes

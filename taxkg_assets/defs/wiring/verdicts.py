@@ -24,7 +24,18 @@ MEASURED = "measured"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a gate: offending rows, or a figure with its floor; `tables` are shown with it."""
+    """The result of a gate.
+
+    Attributes:
+        offending: Rows that break the condition.
+        checked: Number of rows that were checked.
+        note: Remark for the UI.
+        figures: Measured figures by name.
+        is_passed: Whether the gate passed; None if that depends on whether there are offending rows.
+        is_measured: False if the gate needs labels or questions and found none.
+        tables: Further rows for the UI, by title.
+        floors: Bounds of the figures, shown next to them.
+    """
 
     offending: pl.DataFrame
     checked: int
@@ -38,7 +49,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Return whether the gate passed: its figure reaches the floor, or it has no figure and no offending rows."""
+        """Return whether the gate passed: as `is_passed` says, else if there are no offending rows."""
         return self.offending.is_empty() if self.is_passed is None else self.is_passed
 
 
@@ -51,7 +62,7 @@ def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
     Returns:
         Metadata value of Dagster.
     """
-    columns = [dg.TableColumn(name, str(kind.base_type())) for name, kind in frame.schema.items()]
+    columns = [dg.TableColumn(name, str(data_type.base_type())) for name, data_type in frame.schema.items()]
     records = [dg.TableRecord({c: _cell(v) for c, v in row.items()}) for row in frame.iter_rows(named=True)]
     return dg.MetadataValue.table(records, schema=dg.TableSchema(columns))
 
@@ -75,20 +86,20 @@ def _cell(value: Any) -> str | int | float | bool | None:
         return round(value, 3)
     if value is None or isinstance(value, int):
         return value
-    text = " ".join(_flat(value).split())
+    text = " ".join(_flatten(value).split())
     return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
 
 
-def _flat(value: Any) -> str:
+def _flatten(value: Any) -> str:
     """Return a nested value without its field names: a rectangle is `50.4 108.2 78.9 119.5`."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):
-        return " ".join(_flat(v) for v in value)
+        return " ".join(_flatten(v) for v in value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _rounded(figure: float | int | str) -> float | int | str:
+def _round_figure(figure: float | int | str) -> float | int | str:
     return round(figure, FIGURE_DIGITS) if isinstance(figure, float) else figure
 
 
@@ -117,17 +128,17 @@ def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
     Returns:
         Metadata by name: counts, first offending rows, figures, floors and note.
     """
-    shown: dict[str, Any] = {"rows checked": verdict.checked, "offending rows": verdict.offending.height}
-    shown |= {name: _rounded(figure) for name, figure in verdict.figures.items()}
+    metadata: dict[str, Any] = {"rows checked": verdict.checked, "offending rows": verdict.offending.height}
+    metadata |= {name: _round_figure(figure) for name, figure in verdict.figures.items()}
     if not verdict.is_measured:
-        shown[MEASURED] = False
+        metadata[MEASURED] = False
     if verdict.note:
-        shown["note"] = verdict.note
+        metadata["note"] = verdict.note
     if verdict.floors:
-        shown[FLOORS] = dg.MetadataValue.md(render_floors(verdict.floors))
+        metadata[FLOORS] = dg.MetadataValue.md(render_floors(verdict.floors))
     if not verdict.offending.is_empty():
-        shown["first offending rows"] = table_metadata(verdict.offending.head(OFFENDING_ROWS))
+        metadata["first offending rows"] = table_metadata(verdict.offending.head(OFFENDING_ROWS))
     for name, rows in verdict.tables.items():
         if not rows.is_empty():
-            shown[name] = table_metadata(rows.head(OFFENDING_ROWS))
-    return shown
+            metadata[name] = table_metadata(rows.head(OFFENDING_ROWS))
+    return metadata

@@ -33,21 +33,28 @@ def find_named_places(navigation: Navigation) -> dict[str, NamedPlace]:
         Destinations by name.
     """
     titles: dict[str, list[str]] = {}
-    most = load_navigation().limits.title_chars
+    max_title_chars = load_navigation().limits.title_chars
     pointers: list[Bookmark | LinkArea] = [*navigation.bookmarks, *navigation.areas]
     for pointer in pointers:
-        if pointer.name and pointer.title and len(pointer.title) <= most:
+        if pointer.name and pointer.title and len(pointer.title) <= max_title_chars:
             titles.setdefault(pointer.name, []).append(pointer.title)
     return {
-        found.name: NamedPlace(
-            found.name, found.place, read_publisher_id(found.name), tuple(dict.fromkeys(titles.get(found.name, ())))
+        destination.name: NamedPlace(
+            destination.name,
+            destination.place,
+            read_publisher_id(destination.name),
+            tuple(dict.fromkeys(titles.get(destination.name, ()))),
         )
-        for found in navigation.destinations
+        for destination in navigation.destinations
     }
 
 
 def read_publisher_id(name: str) -> str:
-    """Extract from a destination's name the part that stays the same across editions; empty if there is none."""
+    """Extract from a destination's name the part that stays the same across editions; empty if there is none.
+
+    Args:
+        name: Name of a destination: `en_US_2024_publink1000123`.
+    """
     for rule in load_navigation().publisher_ids:
         match = rule.pattern.match(name)
         if match is not None:

@@ -55,7 +55,13 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class FormFields:
-    """All form fields of a document in tab order; `is_trusted`: the template is valid and names most of them."""
+    """All form fields of a document in tab order.
+
+    Attributes:
+        fields: The fields.
+        is_trusted: Whether the template can be parsed and describes most of the fields.
+        reason: Why it is not trusted, one sentence; else empty.
+    """
 
     fields: tuple[FormField, ...] = ()
     is_trusted: bool = False
@@ -69,16 +75,16 @@ def find_form_fields(source: Source) -> FormFields:
         source: Pages of the document.
 
     Returns:
-        One entry per field that can be filled in, push buttons left out, in the template's order on each page.
+        All fields that can be filled in (push buttons cannot), by page and in the template's order.
     """
     template = read_form_template(source.template)
-    known = {entry.name: entry for entry in template.fields}
+    template_fields = {entry.name: entry for entry in template.fields}
     fields: list[FormField] = []
     for page in source.pages:
         for ix, widget in enumerate(page.widgets):
-            joined = _join(widget, known.get(widget.name), page=page.page, widget_ix=ix)
-            if joined.kind != "button":
-                fields.append(joined)
+            form_field = _join(widget, template_fields.get(widget.name), page=page.page, widget_ix=ix)
+            if form_field.kind != "button":
+                fields.append(form_field)
     fields.sort(key=lambda field: (field.page, field.tab_ix, field.widget_ix))
     fault = template.reason or _find_fault(fields)
     return FormFields(tuple(fields), is_trusted=bool(fields) and not fault, reason=fault)
@@ -105,14 +111,14 @@ def _join(widget: Widget, entry: TemplateField | None, *, page: int, widget_ix: 
 
 def _find_fault(fields: list[FormField]) -> str:
     """Return why a readable template is not used; empty where it is."""
-    least = load_spoken().trust
-    joined = [field for field in fields if field.is_from_template]
-    if len(joined) < least.joined_frac * len(fields):
-        return f"The template names {len(joined)} of {len(fields)} fields."
-    spoken = [one.spoken for one in joined if one.spoken]
-    if len(spoken) < least.spoken_frac * len(joined):
-        return f"The template describes {len(spoken)} of {len(joined)} fields."
-    most = Counter(spoken).most_common(1)
-    if most and len(spoken) > least.alike_least and most[0][1] > least.alike_frac * len(spoken):
+    limits = load_spoken().trust
+    template_fields = [field for field in fields if field.is_from_template]
+    if len(template_fields) < limits.joined_frac * len(fields):
+        return f"The template names {len(template_fields)} of {len(fields)} fields."
+    spoken = [field.spoken for field in template_fields if field.spoken]
+    if len(spoken) < limits.spoken_frac * len(template_fields):
+        return f"The template describes {len(spoken)} of {len(template_fields)} fields."
+    most_frequent = Counter(spoken).most_common(1)
+    if most_frequent and len(spoken) > limits.alike_least and most_frequent[0][1] > limits.alike_frac * len(spoken):
         return "The template gives the same text for most fields."
     return ""

@@ -68,7 +68,7 @@ class _RefusedError(Exception):
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenElement:
     """An element that is not closed yet: its path, how often each name was used in it, and what a field says."""
 
     path: str
@@ -83,11 +83,11 @@ def read_form_template(data: bytes) -> FormTemplate:
     """Parse the fields of an XFA template.
 
     Args:
-        data: The XML, alone or inside the one packet of a whole form; empty for none.
+        data: XML of the template, alone or inside a whole XFA form; empty if the file has none.
 
     Returns:
-        Its fields in their order; untrusted and empty, with a reason, if the template is missing, damaged, or beyond
-        the limits of `rules/spoken.yaml`. Never raises.
+        The template's fields in order. If it is missing, damaged, or beyond the limits of `rules/spoken.yaml`, there
+        are no fields but a reason; no error is raised.
     """
     limits = load_spoken().limits
     if not data:
@@ -113,8 +113,8 @@ class _Reader:
         self.fields: list[TemplateField] = []
         self._most_nodes, self._most_depth = most_nodes, most_depth
         self._nodes = self._depth = 0
-        self._open: list[_Open] = []
-        self._into: list[str] | None = None
+        self._open: list[_OpenElement] = []
+        self._text_parts: list[str] | None = None
         self._parser = expat.ParserCreate()
         # The depth at which the assist, the caption or the control of a field began; 0 outside.
         self._assist = self._caption = self._ui = 0
@@ -144,16 +144,16 @@ class _Reader:
             self._start_in_field(tag)
 
     def _enter(self, tag: str, name: str) -> None:
-        above = self._open[-1] if self._open else None
+        parent = self._open[-1] if self._open else None
         name = name or f"#{tag}"
         path = f"{name}[0]"
-        if above is not None:
-            path = f"{above.path}.{name}[{above.counts[name]}]"
-            above.counts[name] += 1
-        self._open.append(_Open(path, is_field=tag == "field"))
+        if parent is not None:
+            path = f"{parent.path}.{name}[{parent.counts[name]}]"
+            parent.counts[name] += 1
+        self._open.append(_OpenElement(path, is_field=tag == "field"))
 
     def _start_in_field(self, tag: str) -> None:
-        one = self._open[-1]
+        element = self._open[-1]
         if tag == "assist":
             self._assist = self._depth
         elif tag == "caption":
@@ -161,14 +161,14 @@ class _Reader:
         elif tag == "ui":
             self._ui = self._depth
         elif self._ui and tag in _CONTROLS and self._depth == self._ui + 1:
-            one.kind = _CONTROLS[tag]
+            element.kind = _CONTROLS[tag]
         elif self._assist and tag in ("speak", "toolTip"):
             # The words for screen readers are preferred to the tooltip.
-            self._listen(one.spoken if tag == "speak" or not one.spoken else None)
+            self._listen(element.spoken if tag == "speak" or not element.spoken else None)
             if tag == "speak":
-                one.spoken.clear()
-        if self._caption and self._into is None:
-            self._listen(one.caption)
+                element.spoken.clear()
+        if self._caption and self._text_parts is None:
+            self._listen(element.caption)
 
     def _end(self, tag: str) -> None:
         if ":" in tag:
@@ -184,23 +184,23 @@ class _Reader:
             self._assist = 0
         elif self._depth == self._ui:
             self._ui = 0
-        elif self._into is not None and tag in ("p", "span", "text"):
-            self._into.append(" ")
+        elif self._text_parts is not None and tag in ("p", "span", "text"):
+            self._text_parts.append(" ")
         self._depth -= 1
 
     def _leave(self, *, is_field: bool) -> None:
-        one = self._open.pop()
+        element = self._open.pop()
         if is_field:
-            spoken, caption = (" ".join("".join(parts).split()) for parts in (one.spoken, one.caption))
-            self.fields.append(TemplateField(one.path, one.kind, spoken, caption, len(self.fields)))
+            spoken, caption = (" ".join("".join(parts).split()) for parts in (element.spoken, element.caption))
+            self.fields.append(TemplateField(element.path, element.kind, spoken, caption, len(self.fields)))
         self._listen(None)
         self._assist, self._caption, self._ui = 0, 0, 0
 
-    def _listen(self, into: list[str] | None) -> None:
+    def _listen(self, text_parts: list[str] | None) -> None:
         """Take text from here on; most of a template's text, as of its pictures, is not even handed over."""
-        if into is not self._into:
-            self._into = into
-            self._parser.CharacterDataHandler = into.append if into is not None else None
+        if text_parts is not self._text_parts:
+            self._text_parts = text_parts
+            self._parser.CharacterDataHandler = text_parts.append if text_parts is not None else None
 
 
 def _without_drawing(data: bytes) -> tuple[bytes, int]:

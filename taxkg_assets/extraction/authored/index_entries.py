@@ -25,7 +25,13 @@ _COLUMN_PT = 45.0
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The index or contents entry that a link belongs to; `kind` is index or contents."""
+    """The index or contents entry that a link belongs to.
+
+    Attributes:
+        kind: `index` or `contents`.
+        term: Words of the entry.
+        subterm: Subentries of an index entry, joined with `, `; may be empty.
+    """
 
     kind: str
     term: str
@@ -57,33 +63,39 @@ class _Level:
 
 
 def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
-    """Find the index entries to which the links of a page belong.
+    """Find the entries of an index or a list of contents to which the links of a page belong.
 
     Args:
         page: The page.
-        links: Its links.
+        links: Links on this page.
 
     Returns:
-        Entries by the links' positions; a link in running text has none.
+        Entry by position of the link in `links`; links in running text are left out.
     """
-    numbers = [ix for ix, link in enumerate(links) if is_page_number(link.text) and link.first_span >= 0]
-    if not numbers:
+    page_number_links = [ix for ix, link in enumerate(links) if is_page_number(link.text) and link.first_span >= 0]
+    if not page_number_links:
         return {}
     lines = _find_lines(page.spans)
     by_span = {span: line for line in lines for span in range(line.first, line.last + 1)}
-    found = {ix: entry for ix in numbers if (entry := _read_contents(links[ix], by_span, lines)) is not None}
+    entries = {
+        ix: entry for ix in page_number_links if (entry := _read_contents(links[ix], by_span, lines)) is not None
+    }
     limits = load_navigation().index
-    rest = [ix for ix in numbers if ix not in found]
-    inner = sum(not link.url for link in links) - len(found)
-    if len(rest) >= limits.least_links and len(rest) >= limits.least_share * inner:
-        found |= _read_index(
-            lines, {ix: links[ix].first_span for ix, link in enumerate(links) if ix not in found and not link.url}
+    other_numbers = [ix for ix in page_number_links if ix not in entries]
+    other_link_count = sum(not link.url for link in links) - len(entries)
+    if len(other_numbers) >= limits.least_links and len(other_numbers) >= limits.least_share * other_link_count:
+        entries |= _read_index(
+            lines, {ix: links[ix].first_span for ix, link in enumerate(links) if ix not in entries and not link.url}
         )
-    return found
+    return entries
 
 
 def is_page_number(text: str) -> bool:
-    """Return whether a text is only a page number."""
+    """Return whether a text is only a page number.
+
+    Args:
+        text: Words of a link.
+    """
     return load_navigation().page_numbers.matches(text)
 
 
@@ -93,15 +105,19 @@ def _find_lines(spans: Sequence[Span]) -> list[_Printed]:
     for ix, span in enumerate(spans):
         if not span.text.strip():
             continue
-        last = lines[-1] if lines else None
-        if last is not None and abs(span.y1 - last.y1) < 0.4 * span.size_pt and -2.0 < span.x0 - last.x1 < _GAP_PT:
-            last.last, last.x1, last.text = ix, span.x1, f"{last.text} {span.text.strip()}"
+        last_line = lines[-1] if lines else None
+        if (
+            last_line is not None
+            and abs(span.y1 - last_line.y1) < 0.4 * span.size_pt
+            and -2.0 < span.x0 - last_line.x1 < _GAP_PT
+        ):
+            last_line.last, last_line.x1, last_line.text = ix, span.x1, f"{last_line.text} {span.text.strip()}"
         else:
             lines.append(_Printed(ix, ix, span.x0, span.x1, span.y0, span.y1, span.text.strip()))
-    lefts = _find_lefts(lines)
+    column_lefts = _find_lefts(lines)
     for line in lines:
-        at = bisect_right(lefts, line.x0 + 1.0)
-        line.indent = line.x0 - lefts[at - 1] if at else 0.0
+        column_count = bisect_right(column_lefts, line.x0 + 1.0)
+        line.indent = line.x0 - column_lefts[column_count - 1] if column_count else 0.0
     return lines
 
 
@@ -126,41 +142,45 @@ def _read_contents(link: Link, by_span: Mapping[int, _Printed], lines: Sequence[
     words = line.text[: leader.start()].strip()
     if link.title and not is_page_number(link.title):
         return Entry("contents", link.title)
-    at = lines.index(line)
-    above = lines[at - 1] if at else None
-    if above is not None and above.x0 < line.x0 - 2.0 and 0 < line.y0 - above.y0 < 2.0 * (line.y1 - line.y0):
-        has_leader = load_navigation().leaders.matches(above.text)
-        if not has_leader and not _ENDS.search(above.text):
-            words = join_words([above.text, words])
+    line_ix = lines.index(line)
+    line_above = lines[line_ix - 1] if line_ix else None
+    if (
+        line_above is not None
+        and line_above.x0 < line.x0 - 2.0
+        and 0 < line.y0 - line_above.y0 < 2.0 * (line.y1 - line.y0)
+    ):
+        has_leader = load_navigation().leaders.matches(line_above.text)
+        if not has_leader and not _ENDS.search(line_above.text):
+            words = join_words([line_above.text, words])
     return Entry("contents", words) if words else None
 
 
 def _read_index(lines: Sequence[_Printed], first_spans: Mapping[int, int]) -> dict[int, Entry]:
     """Read an index: lines in their stored order, each of them a term, a subterm or the rest of one."""
     step = float(load_navigation().index.indent_pt)
-    wanted: dict[int, list[int]] = {}
+    links_by_span: dict[int, list[int]] = {}
     for ix, span in first_spans.items():
-        wanted.setdefault(span, []).append(ix)
+        links_by_span.setdefault(span, []).append(ix)
     levels: list[_Level] = []
-    found: dict[int, Entry] = {}
+    entries: dict[int, Entry] = {}
     for line in lines:
         if len(line.text) == 1 and line.text.isalpha():
             levels = []
             continue
-        last = levels[-1] if levels else None
-        targets = [ix for span in range(line.first, line.last + 1) for ix in wanted.get(span, ())]
+        open_level = levels[-1] if levels else None
+        targets = [ix for span in range(line.first, line.last + 1) for ix in links_by_span.get(span, ())]
         is_open = not targets and not _ENDS.search(line.text)
-        if last is not None and last.is_open and line.indent > last.indent + step:
-            last.parts.append(line.text)
-            last.is_open = is_open
+        if open_level is not None and open_level.is_open and line.indent > open_level.indent + step:
+            open_level.parts.append(line.text)
+            open_level.is_open = is_open
         else:
             while levels and levels[-1].indent > line.indent - step:
                 levels.pop()
             levels.append(_Level(line.indent, [line.text], is_open))
         words = [words for level in levels if (words := _find_term(join_words(level.parts)))] if targets else []
         if words:
-            found |= dict.fromkeys(targets, Entry("index", words[0], ", ".join(words[1:])))
-    return found
+            entries |= dict.fromkeys(targets, Entry("index", words[0], ", ".join(words[1:])))
+    return entries
 
 
 def _find_term(text: str) -> str:

@@ -40,7 +40,18 @@ class LinkBox:
 # Not frozen for the same reason as spans; never changed all the same.
 @dataclass(slots=True)
 class Link:
-    """One link to a destination in the document (`name` if it has one) or to an address."""
+    """One link to a place in the document or to an address.
+
+    Attributes:
+        page: 1-based page of the link.
+        boxes: Rectangles of the link with the words inside each.
+        text: Words of all rectangles.
+        title: Title that the file gives the link; may be empty.
+        name: Named destination that it leads to; empty for none.
+        place: Page and position that it leads to, if it has no named destination.
+        url: Address that it leads to; empty for a place in the document.
+        first_span: Index of the first span of the page that it covers; −1 where it covers no words.
+    """
 
     page: int
     boxes: tuple[LinkBox, ...]
@@ -50,7 +61,6 @@ class Link:
     place: Place | None
     url: str
     first_span: int
-    """Index of the first span that it covers among its page's; −1 where it covers no words."""
 
 
 # Not frozen for the same reason as spans; never changed all the same.
@@ -65,14 +75,14 @@ class _Covered:
 
 
 def find_links(source: Source, *, places: Mapping[str, NamedPlace]) -> tuple[tuple[Link, ...], tuple[str, ...]]:
-    """Extract the links of a document in page order, with the reasons for omitted ones.
+    """Extract the links of a document in page order; rectangles of one link, such as on two lines, are joined.
 
     Args:
         source: The document, pages upright.
-        places: Its named places.
+        places: Named destinations of the document.
 
     Returns:
-        Links whose target is in the document or is an address of the web or of mail.
+        Links to a place in the document, a web page or a mail address; and for other links, why they were left out.
     """
     by_page: dict[int, list[LinkArea]] = {}
     reasons: dict[str, None] = {}
@@ -101,7 +111,11 @@ def _find_fault(area: LinkArea, places: Mapping[str, NamedPlace]) -> str:
 
 
 def is_address(url: str) -> bool:
-    """Return whether a URL's scheme is http, https or mailto; other links are dropped."""
+    """Return whether a URL's scheme is http, https or mailto; other links are dropped.
+
+    Args:
+        url: Target of a link.
+    """
     try:
         parts = urlsplit(url.strip())
         return parts.scheme.lower() in _SCHEMES and bool(parts.hostname or parts.scheme.lower() == "mailto")
@@ -111,14 +125,17 @@ def is_address(url: str) -> bool:
 
 def _read_page(page: Page, areas: Sequence[LinkArea]) -> Iterator[Link]:
     """Read a page's links in the order in which its words are stored."""
-    covered = sorted(_find_covered(page.spans, areas), key=lambda one: (one.first, one.last, one.area.y0, one.area.x0))
+    covered_areas = sorted(
+        _find_covered(page.spans, areas),
+        key=lambda area_words: (area_words.first, area_words.last, area_words.area.y0, area_words.area.x0),
+    )
     group: list[_Covered] = []
-    for piece in covered:
-        if group and not _continues(group[-1], piece, page.spans):
+    for covered_area in covered_areas:
+        if group and not _continues(group[-1], covered_area, page.spans):
             yield _join(group)
             group = []
-        if not group or piece.first != group[-1].first:
-            group.append(piece)
+        if not group or covered_area.first != group[-1].first:
+            group.append(covered_area)
     if group:
         yield _join(group)
 
@@ -130,13 +147,13 @@ def _find_covered(spans: Sequence[Span], areas: Sequence[LinkArea]) -> Iterator[
     middle = ((rects[:, 1] + rects[:, 3]) / 2)[:, None]
     top, bottom = boxes[:, 1], boxes[:, 3]
     # A span's own middle has to lie in the area too: a line's box hangs over into its neighbors.
-    own = (top + bottom) / 2
-    meets = (top < middle) & (middle < bottom) & (rects[:, 1, None] < own) & (own < rects[:, 3, None])
+    span_middle = (top + bottom) / 2
+    meets = (top < middle) & (middle < bottom) & (rects[:, 1, None] < span_middle) & (span_middle < rects[:, 3, None])
     meets &= (boxes[:, 0] < rects[:, 2, None] - 0.5) & (boxes[:, 2] > rects[:, 0, None] + 0.5)
-    found: list[list[int]] = [[] for _ in areas]
+    spans_by_area: list[list[int]] = [[] for _ in areas]
     for area_ix, span_ix in np.argwhere(meets).tolist():
-        found[area_ix].append(span_ix)
-    for area, indices in zip(areas, found, strict=True):
+        spans_by_area[area_ix].append(span_ix)
+    for area, indices in zip(areas, spans_by_area, strict=True):
         parts = [(ix, *_find_part(spans[ix], area.x0, area.x1)) for ix in indices]
         parts = [part for part in parts if spans[part[0]].text[part[1] : part[2]].strip()]
         if not parts:
@@ -159,21 +176,21 @@ def _find_part(span: Span, left: float, right: float) -> tuple[int, int]:
     return start, max(start, end)
 
 
-def _find_edge(text: str, edges: Sequence[float], at: float) -> int:
+def _find_edge(text: str, edges: Sequence[float], x: float) -> int:
     """Find the word's edge nearest to a distance from the page's left."""
     cuts = [
         ix for ix in range(len(text) + 1) if not (0 < ix < len(text) and text[ix - 1].isalnum() and text[ix].isalnum())
     ]
-    return min(cuts, key=lambda ix: abs(edges[ix] - at))
+    return min(cuts, key=lambda ix: abs(edges[ix] - x))
 
 
-def _continues(last: _Covered, one: _Covered, spans: Sequence[Span]) -> bool:
+def _continues(previous: _Covered, current: _Covered, spans: Sequence[Span]) -> bool:
     """Decide whether one rectangle continues the link of the last: same target, and nothing is printed between."""
-    if _target_of(last.area) != _target_of(one.area) or last.first[0] < 0 or one.first[0] < 0:
+    if _target_of(previous.area) != _target_of(current.area) or previous.first[0] < 0 or current.first[0] < 0:
         return False
-    if one.first == last.first:
+    if current.first == previous.first:
         return True
-    (from_ix, start), (to_ix, end) = last.last, one.first
+    (from_ix, start), (to_ix, end) = previous.last, current.first
     if to_ix - from_ix > 6:
         return False
     if from_ix == to_ix:

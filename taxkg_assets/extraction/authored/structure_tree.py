@@ -23,7 +23,7 @@ _INLINE = frozenset(
     }
 )
 # Types that say more of what they hold than that it is a block.
-_TELLING = frozenset({"LI", "Lbl", "LBody", "Table", "TR", "TD", "TH", "Figure", "Caption", "TOC", "TOCI", "Index"})
+_STRUCTURAL = frozenset({"LI", "Lbl", "LBody", "Table", "TR", "TD", "TH", "Figure", "Caption", "TOC", "TOCI", "Index"})
 _HEADINGS = {"H": 1, "Title": 1, **{f"H{level}": level for level in range(1, 7)}}
 _KIND = attrgetter("kind")
 
@@ -34,14 +34,17 @@ class TagPlace:
 
     Attributes:
         block_ix: Innermost block-level tag: the tag itself or an ancestor.
-        kind: Type of that block.
+        kind: Type of that block-level tag.
         level: Level of a heading, 1 to 6; 0 for other text.
         item_ix: Innermost list item.
-        is_mark: Whether the text is the item's mark or number.
+        is_mark: Whether the text is the mark or number of the list item.
         table_ix: Outermost table.
         row_ix: Row of that table.
         cell_ix: Cell of that table.
         is_header: Whether the cell is tagged as a header.
+        figure_ix: Innermost figure.
+        caption_ix: Innermost caption.
+        contents_ix: Innermost list of contents or index.
     """
 
     block_ix: int
@@ -59,31 +62,33 @@ class TagPlace:
 
 
 # By identity: equal tags of two pages are rare, and comparing them takes as long as placing them.
-_known: dict[int, tuple[Sequence[Tag], list[TagPlace]]] = {}
+_places_by_page: dict[int, tuple[Sequence[Tag], list[TagPlace]]] = {}
 
 
 def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
     """Locate each structure tag of a page: its block, list item and table cell.
 
     Args:
-        tags: `Page.tags`, parents before children.
+        tags: Structure tags of the page, parents before children.
 
     Returns:
-        One place per tag, in the same order. The result is cached, so do not modify it.
+        One position per tag, in the same order. The list is cached, so do not modify it.
     """
-    known = _known.get(id(tags))
-    if known is not None and known[0] is tags:
-        return known[1]
+    cached_places = _places_by_page.get(id(tags))
+    if cached_places is not None and cached_places[0] is tags:
+        return cached_places[1]
     places: list[TagPlace] = []
-    top = TagPlace(-1, "")
+    root_place = TagPlace(-1, "")
     for ix, tag in enumerate(tags):
         kind, parent_ix = tag.kind, tag.parent_ix
-        above = places[parent_ix] if parent_ix >= 0 else top
-        places.append(above if kind in _INLINE and above.block_ix >= 0 else _place_block(ix, kind, above))
+        parent_place = places[parent_ix] if parent_ix >= 0 else root_place
+        places.append(
+            parent_place if kind in _INLINE and parent_place.block_ix >= 0 else _place_block(ix, kind, parent_place)
+        )
     if isinstance(tags, tuple):
-        if len(_known) >= _KEPT_PAGES:
-            _known.clear()
-        _known[id(tags)] = tags, places
+        if len(_places_by_page) >= _KEPT_PAGES:
+            _places_by_page.clear()
+        _places_by_page[id(tags)] = tags, places
     return places
 
 
@@ -105,23 +110,23 @@ def has_table_tag(tags: Sequence[Tag]) -> bool:
     return "Table" in map(_KIND, tags)
 
 
-def _place_block(ix: int, kind: str, above: TagPlace) -> TagPlace:
+def _place_block(ix: int, kind: str, parent_place: TagPlace) -> TagPlace:
     """Place a block-level tag below the one that holds it."""
     place = TagPlace(
         ix,
         kind,
-        _HEADINGS.get(kind, above.level if kind in ("P", "Div") else 0),
-        above.item_ix,
-        above.is_mark,
-        above.table_ix,
-        above.row_ix,
-        above.cell_ix,
-        above.is_header,
-        above.figure_ix,
-        above.caption_ix,
-        above.contents_ix,
+        _HEADINGS.get(kind, parent_place.level if kind in ("P", "Div") else 0),
+        parent_place.item_ix,
+        parent_place.is_mark,
+        parent_place.table_ix,
+        parent_place.row_ix,
+        parent_place.cell_ix,
+        parent_place.is_header,
+        parent_place.figure_ix,
+        parent_place.caption_ix,
+        parent_place.contents_ix,
     )
-    if kind not in _TELLING:
+    if kind not in _STRUCTURAL:
         return place
     if kind == "LI":
         place.item_ix, place.is_mark = ix, False

@@ -47,39 +47,39 @@ class TagTrust:
         return bool(widget_count < load_roles().thresholds.face_widgets)
 
     def find_distrust(self, page: Page) -> str:
-        """Return why the structure tags of a page are unreliable.
+        """Return why the structure tags of a page are unreliable; empty if they can be trusted.
 
         Args:
-            page: Page, read with its tags.
+            page: Page with its structure tags.
 
         Returns:
-            The reason in one sentence; "" where the tags can be trusted.
+            The reason in one sentence.
         """
         limits = _limits()
         margin = limits.margin_frac * page.height_pt
         spans = [span for span in page.spans if span.y0 > margin and span.y1 < page.height_pt - margin]
         counts = list(map(_count_letters, [span.text for span in spans]))
-        total = sum(counts)
-        if total < limits.least_chars:
+        letter_count = sum(counts)
+        if letter_count < limits.least_chars:
             return TOO_LITTLE_TEXT
-        paragraphs = _collect(page, spans, counts)
-        tagged = sum(paragraph.char_count for paragraph in paragraphs)
-        if tagged < limits.tagged_frac * total:
-            return f"Structure tags cover only {tagged / total:.0%} of the text."
+        paragraphs = _collect_paragraphs(page, spans, counts)
+        tagged_letters = sum(paragraph.char_count for paragraph in paragraphs)
+        if tagged_letters < limits.tagged_frac * letter_count:
+            return f"Structure tags cover only {tagged_letters / letter_count:.0%} of the text."
         headings = [paragraph for paragraph in paragraphs if paragraph.place.level > 0]
-        headed = sum(paragraph.char_count for paragraph in headings)
-        longest = max((paragraph.char_count for paragraph in headings), default=0)
-        if headed > limits.long_heading_frac * total and longest > limits.heading_chars:
-            return f"Structure tags call {headed / total:.0%} of the text headings."
-        drawn = sum(paragraph.char_count for paragraph in paragraphs if paragraph.place.figure_ix >= 0)
-        if drawn > limits.figure_frac * total:
+        heading_letters = sum(paragraph.char_count for paragraph in headings)
+        longest_heading = max((paragraph.char_count for paragraph in headings), default=0)
+        if heading_letters > limits.long_heading_frac * letter_count and longest_heading > limits.heading_chars:
+            return f"Structure tags call {heading_letters / letter_count:.0%} of the text headings."
+        figure_letters = sum(paragraph.char_count for paragraph in paragraphs if paragraph.place.figure_ix >= 0)
+        if figure_letters > limits.figure_frac * letter_count:
             return ONE_PICTURE
-        heaped = sum(paragraph.char_count for paragraph in paragraphs if _is_heap(paragraph))
-        if heaped > limits.heap_frac * total:
-            return f"Structure tags put {heaped / total:.0%} of the text into one element."
-        disorder = _disorder(paragraphs)
-        if disorder > limits.disorder_frac:
-            return f"The order of the structure tags contradicts the page at {disorder:.0%} of its paragraphs."
+        heap_letters = sum(paragraph.char_count for paragraph in paragraphs if _joins_distant_text(paragraph))
+        if heap_letters > limits.heap_frac * letter_count:
+            return f"Structure tags put {heap_letters / letter_count:.0%} of the text into one element."
+        disordered_share = _measure_disorder(paragraphs)
+        if disordered_share > limits.disorder_frac:
+            return f"The order of the structure tags contradicts the page at {disordered_share:.0%} of its paragraphs."
         return ""
 
 
@@ -100,7 +100,7 @@ def drop_face_tags(source: Source, *, faces: Collection[int]) -> Source:
         faces: Page numbers of form faces with boxes.
 
     Returns:
-        The same pages; a tagged face has no tags and says why.
+        The same pages; on tagged faces, tags are replaced by the reason `FORM_FACE`.
     """
     if not any(page.tags and page.page in faces for page in source.pages):
         return source
@@ -123,10 +123,10 @@ def _count_letters(text: str) -> int:
     return len(text) - text.count(".") - text.count(" ")
 
 
-def _collect(page: Page, spans: Sequence[Span], counts: Sequence[int]) -> list[_Paragraph]:
+def _collect_paragraphs(page: Page, spans: Sequence[Span], counts: Sequence[int]) -> list[_Paragraph]:
     """Collect the text of each block-level tag, in tag order; text at the top of the tree belongs to none."""
     places = find_places(page.tags)
-    found: dict[int, _Paragraph] = {}
+    paragraphs_by_block: dict[int, _Paragraph] = {}
     for span, count in zip(spans, counts, strict=True):
         tag_ix, text = span.tag_ix, span.text
         if tag_ix < 0 or not text or text.isspace():
@@ -135,39 +135,43 @@ def _collect(page: Page, spans: Sequence[Span], counts: Sequence[int]) -> list[_
         block_ix = place.block_ix
         if block_ix < 0:
             continue
-        paragraph = found.get(block_ix)
+        paragraph = paragraphs_by_block.get(block_ix)
         if paragraph is None:
-            paragraph = found[block_ix] = _Paragraph(place, [])
+            paragraph = paragraphs_by_block[block_ix] = _Paragraph(place, [])
         paragraph.spans.append(span)
         paragraph.char_count += count
-    return list(found.values())
+    return list(paragraphs_by_block.values())
 
 
-def _is_heap(paragraph: _Paragraph) -> bool:
+def _joins_distant_text(paragraph: _Paragraph) -> bool:
     """Decide whether one tag holds text far apart: it goes down by a wide gap, or up more than once."""
     if len(paragraph.spans) < 2 or paragraph.place.cell_ix >= 0 or paragraph.place.figure_ix >= 0:
         return False
-    most = _limits().jump_sizes
+    max_jump = _limits().jump_sizes
     rises = 0
     for above, below in pairwise(paragraph.spans):
         # Spans of one line are most of them: they step neither down nor up.
         if below.y1 == above.y1:
             continue
         step = (below.y1 - above.y1) / max(above.size_pt, 1.0)
-        if step > most:
+        if step > max_jump:
             return True
-        rises += step < -most
+        rises += step < -max_jump
     return rises > 2
 
 
-def _disorder(paragraphs: Sequence[_Paragraph]) -> float:
+def _measure_disorder(paragraphs: Sequence[_Paragraph]) -> float:
     """Measure the share of neighbors in running text of which the second is above the first in one column."""
-    plain = [p for p in paragraphs if p.place.table_ix < 0 and p.place.figure_ix < 0 and p.char_count > 1]
-    if len(plain) < 4:
+    running_text = [
+        paragraph
+        for paragraph in paragraphs
+        if paragraph.place.table_ix < 0 and paragraph.place.figure_ix < 0 and paragraph.char_count > 1
+    ]
+    if len(running_text) < 4:
         return 0.0
-    wrong = 0
-    for before, after in pairwise(plain):
+    wrong_pairs = 0
+    for before, after in pairwise(running_text):
         above, below = before.spans[0], after.spans[0]
         is_same_column = abs(below.x0 - above.x0) < 6 * above.size_pt
-        wrong += is_same_column and below.y1 < above.y0 - above.size_pt
-    return wrong / (len(plain) - 1)
+        wrong_pairs += is_same_column and below.y1 < above.y0 - above.size_pt
+    return wrong_pairs / (len(running_text) - 1)

@@ -1,7 +1,7 @@
 """Boxes printed on the face of an information return: keyed ruled cells, their labels and form fields.
 
-One reading for every form of the genre: a key at the start of a closed cell, the label after it. Lines of returns and
-schedules, instructions and publications have no such cells and give no boxes.
+All information returns are read in one way: a key at the start of a closed cell, the label after the key. Returns,
+schedules, instructions and publications have no such cells, and no boxes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,14 @@ class FormIdentity(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A span that may print a box's key, or those of several; `rest` is label text in the same span."""
+    """A span that may print the key of a box, or the keys of several boxes.
+
+    Attributes:
+        key: Key as printed: "12a–12d".
+        members: Keys of the single boxes: "12a", "12b", "12c", "12d".
+        rest: Text of the label in the same span.
+        span: The span.
+    """
 
     key: str
     members: tuple[str, ...]
@@ -54,7 +61,7 @@ class _Key:
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """The ruled cell around a key."""
+    """The ruled cell around a key, in points from the top left of the page."""
 
     key: _Key
     x0: float
@@ -71,31 +78,31 @@ def build_faces(
     Args:
         source: The document's pages.
         identity: Form and revision; only documents of type `form` have a face.
-        found: Result of `find_faces`, if it was computed already.
+        found: Result of `find_faces`; None to find the boxes here.
 
     Returns:
-        One row per (document_id, box_key); none for documents without a boxed face.
+        One row per (document_id, box_key); none for documents without a face of boxes.
     """
-    best: dict[str, FaceBox] = {}
+    best_boxes: dict[str, FaceBox] = {}
     faces = found if found is not None else find_faces(source, identity=identity)
     for page in source.pages:
         for box in faces[page.page]:
-            known = best.get(box.box_key)
-            if known is None or (known.is_unlabelled and not box.is_unlabelled):
-                best[box.box_key] = box
-    if not best:
+            best_box = best_boxes.get(box.box_key)
+            if best_box is None or (best_box.is_unlabelled and not box.is_unlabelled):
+                best_boxes[box.box_key] = box
+    if not best_boxes:
         return schemas.empty(schemas.Faces)
-    rows = [_row(source, identity, box) for _, box in sorted(best.items())]
+    rows = [_row(source, identity, box) for _, box in sorted(best_boxes.items())]
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Faces))
     return schemas.validated(frame, schemas.Faces)
 
 
 def find_faces(source: Source, *, identity: FormIdentity) -> dict[int, list[FaceBox]]:
-    """Find the boxes on each page of a form; other documents have none, as their numbered cells are table cells.
+    """Find the boxes on each page of a form; other documents have none: their numbered cells are table cells.
 
     Args:
-        source: The document.
-        identity: Type of the document.
+        source: Pages of the document.
+        identity: Form, type and revision of the document.
 
     Returns:
         Boxes by page, from 1.
@@ -108,22 +115,22 @@ def find_face_boxes(page: Page) -> list[FaceBox]:
     """Find the boxes with keys on a page, on every copy of the form.
 
     Args:
-        page: The page.
+        page: Page of a form.
 
     Returns:
-        Boxes; none if the page shows no boxed face.
+        Boxes; none if the page has no face of boxes.
     """
     decision = load_faces().decision
-    most = load_tables().drawings.max_rules
-    if not 2 * decision.boxes_with_copies <= len(page.rules) <= most:
+    most_rules = load_tables().drawings.max_rules
+    if not 2 * decision.boxes_with_copies <= len(page.rules) <= most_rules:
         return []
     keys = _find_keys(page.spans)
     if len(keys) < decision.boxes_with_copies:
         return []
     ruling = merge_rules(page.rules)
     has_copies = _has_copy_legend(page)
-    mates = keys if has_copies else []
-    cells = [cell for key in keys if (cell := _find_cell(key, ruling, mates=mates)) is not None]
+    other_keys = keys if has_copies else []
+    cells = [cell for key in keys if (cell := _find_cell(key, ruling, other_keys=other_keys)) is not None]
     cells = _without_nested(cells)
     if not _may_be_face([key for cell in cells for key in cell.key.members], has_copies=has_copies):
         return []
@@ -157,17 +164,17 @@ def _find_keys(spans: Iterable[Span]) -> list[_Key]:
         for rule in rules:
             match = rule.pattern.match(span.text)
             if match and (span.is_bold or match["label"] or rule.id == "numbered_box"):
-                printed = match["key"].lower()
-                members = tuple(expand_members(printed)) if printed[0].isdigit() else (printed,)
+                printed_key = match["key"].lower()
+                members = tuple(expand_members(printed_key)) if printed_key[0].isdigit() else (printed_key,)
                 keys.append(_Key(match["key"], members, (match["label"] or "").strip(), span))
                 break
     return keys
 
 
-def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | None:
+def _find_cell(key: _Key, ruling: Ruling, *, other_keys: Sequence[_Key]) -> _Cell | None:
     """Find the ruled cell whose upper (or lower) left corner the key is in.
 
-    Where no vertical parts a row, the keys in it do: `mates` are those that may.
+    Where no vertical line divides a row of cells, the cell reaches to the next of the `other_keys` in that row.
     """
     limits = load_faces().geometry
     span, slack = key.span, limits.line_slack_pt
@@ -182,15 +189,17 @@ def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | N
         return None
     if right is not None and x1 - x0 <= limits.key_cell_pt and not key.rest:
         # The key has a narrow cell of its own: its label is in the next cell of the row.
-        beyond = ruling.right(x1 + slack, y)
-        x1 = beyond.at if beyond else bottom.end
+        next_right = ruling.right(x1 + slack, y)
+        x1 = next_right.at if next_right else bottom.end
     if left is None and right is None:
-        adjacent = [mate.span.x0 for mate in mates if top.at < mate.span.y1 and abs(mate.span.y0 - span.y0) < slack]
-        x0 = max([x0, *(span.x0 - slack for x in adjacent if x < span.x0)])
-        x1 = min([x1, *(x - slack for x in adjacent if x > span.x0)])
-    near_top = span.y0 - top.at <= limits.key_from_top_pt
-    near_bottom = bottom.at - span.y1 <= limits.key_from_top_pt
-    if not (near_top or near_bottom) or span.x0 - x0 > limits.key_from_left_pt:
+        key_places = [
+            mate.span.x0 for mate in other_keys if top.at < mate.span.y1 and abs(mate.span.y0 - span.y0) < slack
+        ]
+        x0 = max([x0, *(span.x0 - slack for x in key_places if x < span.x0)])
+        x1 = min([x1, *(x - slack for x in key_places if x > span.x0)])
+    is_near_top = span.y0 - top.at <= limits.key_from_top_pt
+    is_near_bottom = bottom.at - span.y1 <= limits.key_from_top_pt
+    if not (is_near_top or is_near_bottom) or span.x0 - x0 > limits.key_from_left_pt:
         return None
     if bottom.at - top.at > limits.cell_height_pt or not 0 < x1 - x0 <= limits.cell_width_pt:
         return None
@@ -199,16 +208,16 @@ def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | N
 
 def _without_nested(cells: Sequence[_Cell]) -> list[_Cell]:
     """Keep one key per cell corner: of two keys in one line of a cell the left one, unless both start a label."""
-    kept: list[_Cell] = []
+    kept_cells: list[_Cell] = []
     for cell in sorted(cells, key=lambda cell: (cell.key.span.y0, cell.key.span.x0)):
-        if not any(_same_line(cell, other) for other in kept):
-            kept.append(cell)
-    return sorted(kept, key=lambda cell: cell.key.span.span_ix)
+        if not any(_same_line(cell, other) for other in kept_cells):
+            kept_cells.append(cell)
+    return sorted(kept_cells, key=lambda cell: cell.key.span.span_ix)
 
 
 def _same_line(cell: _Cell, other: _Cell) -> bool:
-    same_cell = abs(cell.x0 - other.x0) < 1 and abs(cell.y0 - other.y0) < 1 and abs(cell.y1 - other.y1) < 1
-    return same_cell and abs(cell.key.span.y0 - other.key.span.y0) < cell.key.span.size_pt / 2
+    is_same_cell = abs(cell.x0 - other.x0) < 1 and abs(cell.y0 - other.y0) < 1 and abs(cell.y1 - other.y1) < 1
+    return is_same_cell and abs(cell.key.span.y0 - other.key.span.y0) < cell.key.span.size_pt / 2
 
 
 def _read_box(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> FaceBox:
@@ -231,32 +240,34 @@ def _read_box(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> FaceBox:
 
 
 def _one_for_each_key(box: FaceBox, key: _Key) -> list[FaceBox]:
-    """Share a cell that prints several keys (12a–12d) among the boxes that they name."""
+    """Make one box for each key that a cell prints: four for "12a–12d"."""
     return [replace(box, box_key=f"box_{member}") for member in key.members]
 
 
 def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
     """Join the cell's captions after the key, without amount signs and other keys' text."""
-    legend = load_faces().geometry.legend_size_pt
-    noise = load_faces().noise
+    legend_size_pt = load_faces().geometry.legend_size_pt
+    noise_rules = load_faces().noise
     key = cell.key.span
-    others = [other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0]
+    other_keys = [
+        other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0
+    ]
     spans: list[Span] = []
     for span in _find_inside(cell, page.spans):
-        if span is key or span in others or span.y1 < key.y0 + 2 or not span.text.strip():
+        if span is key or span in other_keys or span.y1 < key.y0 + 2 or not span.text.strip():
             continue
-        is_legend = span.size_pt <= legend and len(span.text.strip()) == 1
-        if is_legend or any(rule.pattern.match(span.text) for rule in noise):
+        is_legend = span.size_pt <= legend_size_pt and len(span.text.strip()) == 1
+        if is_legend or any(rule.pattern.match(span.text) for rule in noise_rules):
             continue
-        if any(_counts_for(other, span, key) for other in others):
+        if any(_belongs_to(other, span, key) for other in other_keys):
             continue
         spans.append(span)
     text = cell.key.rest
-    last = key
+    last_span = key
     for span in _order_captions(spans):
-        is_split_word = abs(span.y0 - last.y0) < 2 and -2 < span.x0 - last.x1 < 0.5 and last is not key
+        is_split_word = abs(span.y0 - last_span.y0) < 2 and -2 < span.x0 - last_span.x1 < 0.5 and last_span is not key
         text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
-        last = span
+        last_span = span
     text = load_faces().tails.leader_after_label.pattern.sub("", f"{text} ")
     return " ".join(text.split())
 
@@ -270,30 +281,30 @@ def _order_captions(spans: Sequence[Span]) -> list[Span]:
             captions.append([span])
         else:
             caption.append(span)
-    ordered = _in_rows(captions)
-    if any(caption[0].text[:1].islower() for caption in ordered[1:]) or any(
-        _overlap(a, b) for a, b in pairwise(ordered)
+    ordered_captions = _in_rows(captions)
+    if any(caption[0].text[:1].islower() for caption in ordered_captions[1:]) or any(
+        _captions_overlap(a, b) for a, b in pairwise(ordered_captions)
     ):
         return list(spans)
-    return [span for caption in ordered for span in caption]
+    return [span for caption in ordered_captions for span in caption]
 
 
 def _continues(caption: Sequence[Span], span: Span) -> bool:
     """Decide whether a span is the next word of a caption, or in the line below its words."""
-    last = caption[-1]
-    size = min(last.size_pt, span.size_pt)
-    if abs(span.y1 - last.y1) < size / 2:
-        return span.x0 >= last.x0 and span.x0 - last.x1 < size
-    is_below = -size / 2 < span.y0 - last.y1 < size
-    x0, x1 = min(one.x0 for one in caption), max(one.x1 for one in caption)
+    last_span = caption[-1]
+    size = min(last_span.size_pt, span.size_pt)
+    if abs(span.y1 - last_span.y1) < size / 2:
+        return span.x0 >= last_span.x0 and span.x0 - last_span.x1 < size
+    is_below = -size / 2 < span.y0 - last_span.y1 < size
+    x0, x1 = min(caption_span.x0 for caption_span in caption), max(caption_span.x1 for caption_span in caption)
     return is_below and span.x0 < x1 and span.x1 > x0
 
 
-def _overlap(caption: Sequence[Span], other: Sequence[Span]) -> bool:
-    """Decide whether two captions share a height and words above each other: the gap between them ends in a row."""
+def _captions_overlap(caption: Sequence[Span], other_caption: Sequence[Span]) -> bool:
+    """Decide whether the rectangles around two captions overlap: no gap separates the captions."""
     return all(
-        min(max(high(span) for span in caption), max(high(span) for span in other))
-        > max(min(low(span) for span in caption), min(low(span) for span in other))
+        min(max(high(span) for span in caption), max(high(span) for span in other_caption))
+        > max(min(low(span) for span in caption), min(low(span) for span in other_caption))
         for low, high in ((attrgetter("x0"), attrgetter("x1")), (attrgetter("y0"), attrgetter("y1")))
     )
 
@@ -309,10 +320,10 @@ def _in_rows(captions: Sequence[list[Span]]) -> list[list[Span]]:
     return [caption for row in rows for caption in sorted(row, key=lambda caption: caption[0].x0)]
 
 
-def _counts_for(other: Span, span: Span, key: Span) -> bool:
+def _belongs_to(other_key: Span, span: Span, key: Span) -> bool:
     """Decide whether a span belongs to another key in the same cell (the nearest key up and to the left)."""
-    below_other = span.y1 > other.y0 + 2
-    return below_other and (other.y0 > key.y0 + 2 or (other.x0 > key.x0 and span.x0 >= other.x0 - 2))
+    below_other = span.y1 > other_key.y0 + 2
+    return below_other and (other_key.y0 > key.y0 + 2 or (other_key.x0 > key.x0 and span.x0 >= other_key.x0 - 2))
 
 
 def _find_inside(cell: _Cell, spans: Sequence[Span]) -> list[Span]:
@@ -335,17 +346,17 @@ def _may_be_face(keys: Sequence[str], *, has_copies: bool) -> bool:
     decision = load_faces().decision
     counts = Counter(keys)
     numbers = {int(digits) for key in counts if (digits := re.sub(r"\D", "", key))}
-    present = len(numbers & set(range(1, max(numbers, default=0) + 1)))
-    needed = decision.key_gap_copies_frac if has_copies else decision.key_gap_frac
-    if not numbers or present < needed * max(numbers):
+    present_count = len(numbers & set(range(1, max(numbers, default=0) + 1)))
+    needed_frac = decision.key_gap_copies_frac if has_copies else decision.key_gap_frac
+    if not numbers or present_count < needed_frac * max(numbers):
         return False
     if has_copies:
         return len(counts) >= int(decision.boxes_with_copies)
-    repeated = sum(count > 1 for count in counts.values())
-    return bool(len(counts) >= decision.boxes_alone and repeated <= decision.repeated_frac * len(counts))
+    repeated_count = sum(count > 1 for count in counts.values())
+    return bool(len(counts) >= decision.boxes_alone and repeated_count <= decision.repeated_frac * len(counts))
 
 
 def _is_labeled(boxes: Sequence[FaceBox]) -> bool:
     """Decide whether most cells print a label, as those of a face without copies do."""
-    labeled = sum(not box.is_unlabelled for box in boxes)
-    return bool(labeled >= load_faces().decision.labeled_frac * len(boxes))
+    labeled_count = sum(not box.is_unlabelled for box in boxes)
+    return bool(labeled_count >= load_faces().decision.labeled_frac * len(boxes))

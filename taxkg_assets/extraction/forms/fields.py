@@ -1,7 +1,6 @@
 """The table `fields`: every fillable field of a form with its key, its printed label and its place.
 
-What a field states about itself is used as far as the page prints it: a key that is not printed there is read from the
-page instead.
+A key that the PDF states for a field is used if the page prints that key. Otherwise the key is read from the page.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from taxkg_assets.rules.models.spoken import load_spoken
 Row = Mapping[str, Any]
 _HEADINGS = ("part", "section", "subsection")
 _NUMBERED = ("line", "box", "column")
-# Fields of one column have the same edges up to this, and are at most this number of their heights apart.
+# The edges of the fields of one column differ by less than this; the gap between two is at most this many heights.
 _SAME_EDGE_PT, _COLUMN_HEIGHTS = 1.0, 3.0
 
 
 def build_fields(
-    stated: Sequence[StatedField],
+    stated_fields: Sequence[StatedField],
     *,
     anchors: dy.DataFrame[schemas.Anchors],
     faces: Mapping[int, Sequence[FaceBox]],
@@ -44,26 +43,26 @@ def build_fields(
     """Build one row per fillable field of a form.
 
     Args:
-        stated: Fields of its pages with the information in their spoken texts.
-        anchors: The headings of the document.
-        faces: The boxes of each page.
-        lines: The printed lines of each page.
+        stated_fields: Fields of all pages, with what the PDF and the fields' spoken texts state about them.
+        anchors: Headings, numbered lines, boxes and columns of the document.
+        faces: Boxes of each page.
+        lines: Printed lines of each page.
         document_id: Id of the document.
-        is_trusted: Whether the template is reliable.
+        is_trusted: Whether the keys that the PDF's form template states are reliable.
 
     Returns:
         One row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
     """
-    print_ = _PrintedForm(anchors, faces, stated)
+    printed_form = _PrintedForm(anchors, faces, stated_fields)
     rows: list[dict[str, Any]] = []
-    counts: dict[int, int] = defaultdict(int)
-    for one in stated:
-        page = one.field.page
-        rows.append(_row_of(one, print_, field_ix=counts[page], is_trusted=is_trusted))
-        counts[page] += 1
-    _split_labels(rows, [one.spoken.label for one in stated], print_, lines)
+    field_counts: dict[int, int] = defaultdict(int)
+    for stated_field in stated_fields:
+        page = stated_field.field.page
+        rows.append(_row_of(stated_field, printed_form, field_ix=field_counts[page], is_trusted=is_trusted))
+        field_counts[page] += 1
+    _split_labels(rows, [stated_field.spoken.label for stated_field in stated_fields], printed_form, lines)
     _complete_columns(rows)
-    if not stated:
+    if not stated_fields:
         rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(sort_by_rows(boxes))]
     for row in rows:
         row["document_id"] = document_id
@@ -73,15 +72,15 @@ def build_fields(
 
 def _split_labels(
     rows: Sequence[dict[str, Any]],
-    spoken: Sequence[str],
-    print_: _PrintedForm,
+    spoken_labels: Sequence[str],
+    printed_form: _PrintedForm,
     lines: Mapping[int, Sequence[Line]],
 ) -> None:
-    """Assign to each of several fields of a box, or check boxes of a line, the part of the label that it states.
+    """Give each of several fields of a box, or check boxes of a line, its own part of their common label.
 
-    Check boxes that answer a question keep the question and add their answer; those of one column keep what heads
-    all of them and add what is printed over each; options keep the words before them. Other fields of a line keep
-    its label and add the words that it does not print with its number.
+    Check boxes that answer a question: the question and the answer ("Are you blind? Yes"). Check boxes of one column:
+    the words above all of them, and the words above each. Options: the words before the options, and the option.
+    Other fields of a line: the label of the line, and the words of the field's spoken text that the label lacks.
     """
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
@@ -89,26 +88,32 @@ def _split_labels(
             # The lines of a box have one label.
             place = row["column"], "" if row["key"].startswith("box_") else row["row"]
             groups[row["page"], row["copy"], row["key"], *place, row["label"]].append(ix)
-    for (page, _, key, column, _, label), of_label in groups.items():
-        indices = of_label
+    for (page, _, key, column, _, label), label_ixs in groups.items():
+        indices = label_ixs
         if not key.startswith("box_") or column:
-            if not column and len({spoken[ix] for ix in of_label} - {""}) > 1:
-                for ix in (ix for ix in of_label if rows[ix]["kind"] != "checkbox"):
-                    rows[ix]["label"] = add_words(label, spoken[ix])
-            indices = [ix for ix in of_label if rows[ix]["kind"] == "checkbox"]
+            if not column and len({spoken_labels[ix] for ix in label_ixs} - {""}) > 1:
+                for ix in (ix for ix in label_ixs if rows[ix]["kind"] != "checkbox"):
+                    rows[ix]["label"] = add_words(label, spoken_labels[ix])
+            indices = [ix for ix in label_ixs if rows[ix]["kind"] == "checkbox"]
         if len(indices) < 2:
             continue
-        head = print_.find(page, f"column_{column}", y=rows[indices[0]]["bbox"]["y1_pt"]) if column else None
-        over = [_find_words_over(label, rows[ix]["bbox"], head, lines.get(page, ())) for ix in indices]
-        if all(over) and len(set(over)) > 1 and (rest := _without_parts(label, {*over})) is not None:
-            for ix, part in zip(indices, over, strict=True):
-                rows[ix]["label"] = " ".join(f"{rest} {part}".split())
+        column_head = (
+            printed_form.find(page, f"column_{column}", y=rows[indices[0]]["bbox"]["y1_pt"]) if column else None
+        )
+        words_over = [_find_words_over(label, rows[ix]["bbox"], column_head, lines.get(page, ())) for ix in indices]
+        if (
+            all(words_over)
+            and len(set(words_over)) > 1
+            and (label_rest := _without_parts(label, {*words_over})) is not None
+        ):
+            for ix, part in zip(indices, words_over, strict=True):
+                rows[ix]["label"] = " ".join(f"{label_rest} {part}".split())
             continue
-        parts = [_find_words(label, spoken[ix]) for ix in indices]
+        parts = [_find_words(label, spoken_labels[ix]) for ix in indices]
         answers = [_find_answer(rows[ix]["spoken"]) for ix in indices]
-        said = [spoken[ix] for ix in indices]
+        spoken_parts = [spoken_labels[ix] for ix in indices]
         has_checks_alone = all(rows[ix]["kind"] == "checkbox" for ix in indices)
-        options = find_option_labels(label, said) if has_checks_alone else []
+        options = find_option_labels(label, spoken_parts) if has_checks_alone else []
         if all(answers) and len(set(answers)) > 1:
             _set_labels(rows, indices, [f"{_find_question(label)} {answer}" for answer in answers])
         elif options:
@@ -116,10 +121,10 @@ def _split_labels(
         elif all(parts) and len(set(parts)) == len(indices):
             _set_labels(rows, indices, parts)
         elif has_checks_alone:
-            _set_labels(rows, indices, find_distinct_labels(said) or [label] * len(indices))
+            _set_labels(rows, indices, find_distinct_labels(spoken_parts) or [label] * len(indices))
         else:
-            own = [_find_own_words(label, spoken[ix], key=rows[ix]["key"]) or label for ix in indices]
-            _set_labels(rows, indices, own)
+            own_labels = [_find_own_words(label, spoken_labels[ix], key=rows[ix]["key"]) or label for ix in indices]
+            _set_labels(rows, indices, own_labels)
 
 
 def _set_labels(rows: Sequence[dict[str, Any]], indices: Sequence[int], labels: Sequence[str]) -> None:
@@ -127,67 +132,70 @@ def _set_labels(rows: Sequence[dict[str, Any]], indices: Sequence[int], labels: 
         rows[ix]["label"] = label
 
 
-def _find_words_over(label: str, place: Row, head: Row | None, lines: Sequence[Line]) -> str:
+def _find_words_over(label: str, field_box: Row, column_head: Row | None, lines: Sequence[Line]) -> str:
     """Find the part of a label that is printed over a check box in the head of its column; empty for none."""
-    if head is None:
+    if column_head is None:
         return ""
-    middle, room = (place["x0_pt"] + place["x1_pt"]) / 2, limits().row_pt
-    over = [
+    middle_x, room = (field_box["x0_pt"] + field_box["x1_pt"]) / 2, limits().row_pt
+    lines_over = [
         line
         for line in lines
-        if line.x0 <= middle <= line.x1
-        and head["bbox"]["y0_pt"] - room <= line.y0
-        and line.y1 <= min(head["bbox"]["y1_pt"] + room, place["y0_pt"] + room)
+        if line.x0 <= middle_x <= line.x1
+        and column_head["bbox"]["y0_pt"] - room <= line.y0
+        and line.y1 <= min(column_head["bbox"]["y1_pt"] + room, field_box["y0_pt"] + room)
         and line.text != label
         and _find_part(label, line.text) >= 0
     ]
-    return max(over, key=lambda line: line.base).text if over else ""
+    return max(lines_over, key=lambda line: line.base).text if lines_over else ""
 
 
 def _without_parts(label: str, parts: set[str]) -> str | None:
-    """Take the last of each of some whole words out of a label, the longest first; None if one is not in the rest."""
+    """Remove parts from a label where each occurs last, the longest first; None if the rest does not contain one."""
     for part in sorted(parts, key=lambda part: (-len(part), part)):
-        at = _find_part(label, part)
-        if at < 0:
+        start = _find_part(label, part)
+        if start < 0:
             return None
-        label = f"{label[:at]} {label[at + len(part) :]}"
+        label = f"{label[:start]} {label[start + len(part) :]}"
     return label
 
 
 def _find_part(label: str, part: str) -> int:
-    """Return where whole words are in a label for the last time; −1 if they are not."""
-    found = list(re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", label))
-    return found[-1].start() if found else -1
+    """Return where a part of whole words begins in a label for the last time; −1 if the label does not contain it."""
+    matches = list(re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", label))
+    return matches[-1].start() if matches else -1
 
 
 def _find_own_words(label: str, spoken: str, *, key: str) -> str:
-    """Find what a field of a box says in addition to the label of all its fields: in printed words, else as spoken."""
-    whole = _letters_of(label)
-    said = [part.strip(" .") for part in spoken.split(". ")]
-    own = [
+    """Find the words of a field of a box besides the label of all its fields: as printed, or else as spoken."""
+    label_letters = _letters_of(label)
+    spoken_parts = [part.strip(" .") for part in spoken.split(". ")]
+    own_parts = [
         part
-        for part in said
-        if part[:1].isupper() and not _letters_of(part).startswith(whole) and _letters_of(part) != _letters_of(key)
+        for part in spoken_parts
+        if part[:1].isupper()
+        and not _letters_of(part).startswith(label_letters)
+        and _letters_of(part) != _letters_of(key)
     ]
-    printed = (_find_words(label, part) or _find_most_words(label, part) for part in own)
-    return next(filter(None, printed), "") or next(iter(own), "")
+    printed_parts = (_find_words(label, part) or _find_most_words(label, part) for part in own_parts)
+    return next(filter(None, printed_parts), "") or next(iter(own_parts), "")
 
 
 def _find_most_words(label: str, spoken: str) -> str:
-    """Find the printed words from the first to the last spoken one, if they are no more, and most of them are spoken.
+    """Find the printed words from the first to the last spoken word; empty if these are too different.
 
+    The printed words may not be more than the spoken ones, and more than half of the spoken words must be among them.
     An abbreviation may be spoken as one word or several.
     """
-    printed, wanted = label.split(), [_letters_of(word) for word in spoken.split()]
-    letters = [_letters_of(word) for word in printed]
-    if len(wanted) < 2 or wanted[0] not in letters:
+    printed_words, spoken_letters = label.split(), [_letters_of(word) for word in spoken.split()]
+    printed_letters = [_letters_of(word) for word in printed_words]
+    if len(spoken_letters) < 2 or spoken_letters[0] not in printed_letters:
         return ""
-    start = letters.index(wanted[0])
-    if wanted[-1] not in letters[start + 1 :]:
+    start = printed_letters.index(spoken_letters[0])
+    if spoken_letters[-1] not in printed_letters[start + 1 :]:
         return ""
-    end = letters.index(wanted[-1], start + 1) + 1
-    common = sum(word in wanted for word in letters[start:end])
-    return " ".join(printed[start:end]) if end - start <= len(wanted) < 2 * common else ""
+    end = printed_letters.index(spoken_letters[-1], start + 1) + 1
+    common_count = sum(word in spoken_letters for word in printed_letters[start:end])
+    return " ".join(printed_words[start:end]) if end - start <= len(spoken_letters) < 2 * common_count else ""
 
 
 def _letters_of(text: str) -> str:
@@ -207,133 +215,148 @@ def _find_question(label: str) -> str:
 
 
 def _match_answer(text: str) -> re.Match[str] | None:
-    return next((found for rule in load_spoken().answers if (found := rule.pattern.search(text)) is not None), None)
+    return next((match for rule in load_spoken().answers if (match := rule.pattern.search(text)) is not None), None)
 
 
 def _complete_columns(rows: Sequence[dict[str, Any]]) -> None:
     """Give the fields of a line, some of which name their columns, the columns of the fields above or below them."""
-    lettered: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    named: dict[tuple[int, str], set[str]] = defaultdict(set)
+    column_rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    columns_by_line: dict[tuple[int, str], set[str]] = defaultdict(set)
     for row in rows:
         if row["column"]:
-            lettered[row["page"]].append(row)
-            named[row["page"], row["key"]].add(row["column"])
+            column_rows[row["page"]].append(row)
+            columns_by_line[row["page"], row["key"]].add(row["column"])
     for row in rows:
-        of_line = named[row["page"], row["key"]]
-        if not row["key"] or row["column"] or not of_line:
+        line_columns = columns_by_line[row["page"], row["key"]]
+        if not row["key"] or row["column"] or not line_columns:
             continue
-        letters = _find_near_letters(row["bbox"], lettered[row["page"]])
-        if len(letters) == 1 and not letters & of_line:
-            (row["column"],) = letters
-            of_line.add(row["column"])
-            lettered[row["page"]].append(row)
+        near_columns = _find_near_letters(row["bbox"], column_rows[row["page"]])
+        if len(near_columns) == 1 and not near_columns & line_columns:
+            (row["column"],) = near_columns
+            line_columns.add(row["column"])
+            column_rows[row["page"]].append(row)
 
 
-def _find_near_letters(place: Row, lettered: Sequence[Row]) -> set[str]:
+def _find_near_letters(field_box: Row, column_rows: Sequence[Row]) -> set[str]:
     """Find the columns of the nearest fields right above and right below a place that have its edges."""
-    reach = _COLUMN_HEIGHTS * (place["y1_pt"] - place["y0_pt"])
-    above: list[tuple[float, str]] = []
-    below: list[tuple[float, str]] = []
-    for row in lettered:
-        other = row["bbox"]
-        if max(abs(other[edge] - place[edge]) for edge in ("x0_pt", "x1_pt")) >= _SAME_EDGE_PT:
+    most_gap = _COLUMN_HEIGHTS * (field_box["y1_pt"] - field_box["y0_pt"])
+    columns_above: list[tuple[float, str]] = []
+    columns_below: list[tuple[float, str]] = []
+    for row in column_rows:
+        other_box = row["bbox"]
+        if max(abs(other_box[edge] - field_box[edge]) for edge in ("x0_pt", "x1_pt")) >= _SAME_EDGE_PT:
             continue
-        is_above = other["y0_pt"] < place["y0_pt"]
-        gap = place["y0_pt"] - other["y1_pt"] if is_above else other["y0_pt"] - place["y1_pt"]
-        if gap <= reach:
-            (above if is_above else below).append((gap, row["column"]))
-    return {min(side)[1] for side in (above, below) if side}
+        is_above = other_box["y0_pt"] < field_box["y0_pt"]
+        gap = field_box["y0_pt"] - other_box["y1_pt"] if is_above else other_box["y0_pt"] - field_box["y1_pt"]
+        if gap <= most_gap:
+            (columns_above if is_above else columns_below).append((gap, row["column"]))
+    return {min(side)[1] for side in (columns_above, columns_below) if side}
 
 
 def _find_words(label: str, spoken: str) -> str:
-    """Find the whole printed words of a label that are spoken, whatever their blanks and signs; empty if not there."""
-    places = [ix for ix, letter in enumerate(label) if letter.isalnum()]
-    letters = "".join(label[ix].casefold() for ix in places)
-    wanted = "".join(letter.casefold() for letter in spoken if letter.isalnum())
-    at = letters.find(wanted) if wanted else -1
+    """Find the whole words of a label that equal a spoken text but for blanks and signs; empty if there are none."""
+    letter_ixs = [ix for ix, letter in enumerate(label) if letter.isalnum()]
+    letters = "".join(label[ix].casefold() for ix in letter_ixs)
+    spoken_letters = "".join(letter.casefold() for letter in spoken if letter.isalnum())
+    at = letters.find(spoken_letters) if spoken_letters else -1
     while at >= 0:
-        start, end = places[at], places[at + len(wanted) - 1] + 1
+        start, end = letter_ixs[at], letter_ixs[at + len(spoken_letters) - 1] + 1
         if not (label[:start][-1:].isalnum() or label[end:][:1].isalnum()):
-            found = label[start:end]
-            is_open = found.count("(") > found.count(")")
-            return found + ")" if is_open and label[end:].startswith(")") else found
-        at = letters.find(wanted, at + 1)
+            words = label[start:end]
+            is_open = words.count("(") > words.count(")")
+            return words + ")" if is_open and label[end:].startswith(")") else words
+        at = letters.find(spoken_letters, at + 1)
     return ""
 
 
 class _PrintedForm:
-    """What a form prints: its numbered lines, boxes and columns by page and key, with their headings."""
+    """What a form prints.
+
+    Attributes:
+        anchors: Row of `anchors` by id.
+        anchors_by_key: Rows of numbered lines, boxes and columns by page and key.
+        numbers_by_page: The same rows by page.
+        headings_by_page: Rows of parts, sections and subsections by page.
+        boxes: First box by page and key.
+        faces: All boxes by page.
+        rows: Left edge of the leftmost field by page and lower edge of the row.
+        unprinted_keys: Pages and keys of numbered lines that no page prints, although fields of a table state them.
+    """
 
     def __init__(
-        self, anchors: pl.DataFrame, faces: Mapping[int, Sequence[FaceBox]], stated: Sequence[StatedField]
+        self, anchors: pl.DataFrame, faces: Mapping[int, Sequence[FaceBox]], stated_fields: Sequence[StatedField]
     ) -> None:
         self.anchors: dict[str, Row] = {}
-        self.by_key: dict[tuple[int, str], list[Row]] = defaultdict(list)
-        self.on_page: dict[int, list[Row]] = defaultdict(list)
-        self.heads: dict[int, list[Row]] = defaultdict(list)
+        self.anchors_by_key: dict[tuple[int, str], list[Row]] = defaultdict(list)
+        self.numbers_by_page: dict[int, list[Row]] = defaultdict(list)
+        self.headings_by_page: dict[int, list[Row]] = defaultdict(list)
         self.boxes: dict[tuple[int, str], FaceBox] = {}
         self.faces = faces
         self.rows: dict[tuple[int, int], float] = {}
-        for place in (one.field for one in stated):
-            row_of = place.page, round(place.y1)
-            self.rows[row_of] = min(place.x0, self.rows.get(row_of, place.x0))
+        for pdf_field in (stated_field.field for stated_field in stated_fields):
+            row_key = pdf_field.page, round(pdf_field.y1)
+            self.rows[row_key] = min(pdf_field.x0, self.rows.get(row_key, pdf_field.x0))
         for row in anchors.iter_rows(named=True):
             self.anchors[row["anchor_id"]] = row
             if row["key"] and row["kind"] in _NUMBERED:
-                self.by_key[row["page"], row["key"]].append(row)
-                self.on_page[row["page"]].append(row)
+                self.anchors_by_key[row["page"], row["key"]].append(row)
+                self.numbers_by_page[row["page"]].append(row)
             elif row["kind"] in _HEADINGS:
-                self.heads[row["page"]].append(row)
+                self.headings_by_page[row["page"]].append(row)
         for page, boxes in faces.items():
             for box in boxes:
                 self.boxes.setdefault((page, box.box_key), box)
-        # Numbers that are not printed, which fields of printed columns say that they are in.
-        in_columns = {
-            (one.field.page, one.key)
-            for one in stated
-            if one.column and (one.field.page, f"column_{one.column}") in self.by_key
+        # Fields of a table may state the number of a line that is not printed.
+        column_field_keys = {
+            (stated_field.field.page, stated_field.key)
+            for stated_field in stated_fields
+            if stated_field.column and (stated_field.field.page, f"column_{stated_field.column}") in self.anchors_by_key
         }
-        self.misstated = in_columns - {*self.by_key, *self.boxes}
+        self.unprinted_keys = column_field_keys - {*self.anchors_by_key, *self.boxes}
 
     def find(self, page: int, key: str, *, y: float) -> Row | None:
         """Find the anchor of a key on a page: the last one above a height, else the first."""
-        found = self.by_key.get((page, key), [])
-        above = [row for row in found if row["bbox"]["y0_pt"] <= y + limits().field_drop_pt]
-        return above[-1] if above else found[0] if found else None
+        key_anchors = self.anchors_by_key.get((page, key), [])
+        anchors_above = [row for row in key_anchors if row["bbox"]["y0_pt"] <= y + limits().field_drop_pt]
+        return anchors_above[-1] if anchors_above else key_anchors[0] if key_anchors else None
 
-    def find_adjacent(self, one: StatedField) -> Row | None:
+    def find_adjacent(self, stated_field: StatedField) -> Row | None:
         """Find the numbered line printed to the left of a field, in the same row."""
-        place = one.field
-        middle = (place.y0 + place.y1) / 2
+        pdf_field = stated_field.field
+        middle = (pdf_field.y0 + pdf_field.y1) / 2
         room = limits().field_drop_pt
-        adjacent = [
+        adjacent_lines = [
             row
-            for row in self.on_page.get(place.page, ())
+            for row in self.numbers_by_page.get(pdf_field.page, ())
             if row["kind"] == "line"
-            and row["bbox"]["x0_pt"] < place.x0 + room
+            and row["bbox"]["x0_pt"] < pdf_field.x0 + room
             and row["bbox"]["y0_pt"] - room <= middle <= row["bbox"]["y1_pt"] + room
         ]
-        return max(adjacent, key=lambda row: (row["bbox"]["x0_pt"], row["bbox"]["y0_pt"]), default=None)
+        return max(adjacent_lines, key=lambda row: (row["bbox"]["x0_pt"], row["bbox"]["y0_pt"]), default=None)
 
-    def find_box(self, one: StatedField) -> FaceBox | None:
+    def find_box(self, stated_field: StatedField) -> FaceBox | None:
         """Return the smallest box of the form that contains the center of a field, or None.
 
         Args:
-            one: The field.
+            stated_field: The field.
         """
-        place = one.field
-        x, y = (place.x0 + place.x1) / 2, (place.y0 + place.y1) / 2
-        enclosing = [b for b in self.faces.get(place.page, ()) if b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1]
-        return min(enclosing, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
+        pdf_field = stated_field.field
+        x, y = (pdf_field.x0 + pdf_field.x1) / 2, (pdf_field.y0 + pdf_field.y1) / 2
+        enclosing_boxes = [
+            face_box
+            for face_box in self.faces.get(pdf_field.page, ())
+            if face_box.x0 <= x <= face_box.x1 and face_box.y0 <= y <= face_box.y1
+        ]
+        return min(enclosing_boxes, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
 
-    def find_head(self, one: StatedField) -> Row | None:
+    def find_head(self, stated_field: StatedField) -> Row | None:
         """Find the heading next to or above a field that has no number."""
-        place = one.field
-        middle, room = (place.y0 + place.y1) / 2, limits().field_drop_pt
-        above = [row for row in self.heads[place.page] if row["bbox"]["y0_pt"] <= middle + room]
-        head = max(above, key=lambda row: row["bbox"]["y0_pt"], default=None)
-        # What is in the margin heads the rows next to it, and none that begins in the margin itself.
-        is_below = head is not None and self.rows[place.page, round(place.y1)] <= head["bbox"]["x0_pt"] + room
+        pdf_field = stated_field.field
+        middle, room = (pdf_field.y0 + pdf_field.y1) / 2, limits().field_drop_pt
+        heads_above = [row for row in self.headings_by_page[pdf_field.page] if row["bbox"]["y0_pt"] <= middle + room]
+        head = max(heads_above, key=lambda row: row["bbox"]["y0_pt"], default=None)
+        # A heading in the margin is that of the rows next to it, but not of a row that begins in the margin itself.
+        is_below = head is not None and self.rows[pdf_field.page, round(pdf_field.y1)] <= head["bbox"]["x0_pt"] + room
         return None if head is None or (head["kind"] == "section" and is_below) else head
 
     def headings_of(self, row: Row | None) -> Iterable[Row]:
@@ -344,75 +367,85 @@ class _PrintedForm:
                 yield row
 
 
-def _row_of(one: StatedField, print_: _PrintedForm, *, field_ix: int, is_trusted: bool) -> dict[str, Any]:
-    place, page = one.field, one.field.page
-    key, source = (one.key, "template") if place.is_from_template and is_trusted else (one.key, "layout")
-    anchor = print_.find(page, key, y=place.y1) if key else None
-    box = print_.boxes.get((page, key)) if key.startswith("box_") else None
+def _row_of(
+    stated_field: StatedField, printed_form: _PrintedForm, *, field_ix: int, is_trusted: bool
+) -> dict[str, Any]:
+    pdf_field, page = stated_field.field, stated_field.field.page
+    key, source = (
+        (stated_field.key, "template") if pdf_field.is_from_template and is_trusted else (stated_field.key, "layout")
+    )
+    anchor = printed_form.find(page, key, y=pdf_field.y1) if key else None
+    box = printed_form.boxes.get((page, key)) if key.startswith("box_") else None
     if (anchor is None and box is None) and (key or source == "layout"):
-        # Nothing is printed under what it is said to be, or it says nothing: the page decides.
-        box, adjacent = print_.find_box(one), print_.find_adjacent(one)
-        anchor = None if box is not None else adjacent
+        # The stated key is not printed, or the field states none: what is printed near the field decides.
+        box, adjacent_line = printed_form.find_box(stated_field), printed_form.find_adjacent(stated_field)
+        anchor = None if box is not None else adjacent_line
         if box is not None or anchor is not None:
             source = "layout"
             key = box.box_key if box is not None else str(anchor["key"]) if anchor is not None else key
-    head = print_.find(page, f"column_{one.column}", y=place.y1) if one.column else None
-    if anchor is None and box is None and (page, key) in print_.misstated:
-        # It is in a table, and the line that it is said to be in is not printed.
+    column_head = (
+        printed_form.find(page, f"column_{stated_field.column}", y=pdf_field.y1) if stated_field.column else None
+    )
+    if anchor is None and box is None and (page, key) in printed_form.unprinted_keys:
+        # The field is in a table, and the line that it states is not printed.
         key = ""
-    label = _label_of(one, anchor, box, head)
-    column, row_name = _place_in_table(one)
-    headings = list(print_.headings_of(anchor or head))
-    if not headings and not key and (above := print_.find_head(one)) is not None:
-        headings = [above, *print_.headings_of(above)]
-    part = next((str(row["key"]).partition("_")[2] for row in headings if row["kind"] == "part"), one.part)
+    label = _label_of(stated_field, anchor, box, column_head)
+    column, row_name = _place_in_table(stated_field)
+    headings = list(printed_form.headings_of(anchor or column_head))
+    if not headings and not key and (heading_above := printed_form.find_head(stated_field)) is not None:
+        headings = [heading_above, *printed_form.headings_of(heading_above)]
+    part = next((str(row["key"]).partition("_")[2] for row in headings if row["kind"] == "part"), stated_field.part)
     return {
         "page": page,
         "field_ix": field_ix,
-        "name": place.name,
-        "kind": place.kind,
-        "copy": one.copy,
+        "name": pdf_field.name,
+        "kind": pdf_field.kind,
+        "copy": stated_field.copy,
         "part": part,
-        "section": str(headings[0]["heading"]) if headings else one.section,
+        "section": str(headings[0]["heading"]) if headings else stated_field.section,
         "key": key,
         "column": column,
         "row": row_name,
         "label": label,
-        "spoken": place.spoken,
-        "formula": find_formula(f"{label}.") or one.spoken.formula,
+        "spoken": pdf_field.spoken,
+        "formula": find_formula(f"{label}.") or stated_field.spoken.formula,
         "source": source,
-        "anchor_id": anchor["anchor_id"] if anchor is not None else head["anchor_id"] if head is not None else None,
-        "bbox": {"x0_pt": place.x0, "y0_pt": place.y0, "x1_pt": place.x1, "y1_pt": place.y1},
+        "anchor_id": anchor["anchor_id"]
+        if anchor is not None
+        else column_head["anchor_id"]
+        if column_head is not None
+        else None,
+        "bbox": {"x0_pt": pdf_field.x0, "y0_pt": pdf_field.y0, "x1_pt": pdf_field.x1, "y1_pt": pdf_field.y1},
     }
 
 
-def _label_of(one: StatedField, anchor: Row | None, box: FaceBox | None, head: Row | None) -> str:
+def _label_of(stated_field: StatedField, anchor: Row | None, box: FaceBox | None, column_head: Row | None) -> str:
     """Return the printed label of a field's line, box or column; else its caption, else its spoken text."""
     if box is not None and box.label:
         return box.label
-    for row in (head, anchor) if one.row else (anchor, head):
+    for row in (column_head, anchor) if stated_field.row else (anchor, column_head):
         if row is not None and any(map(str.isalpha, row["heading"])) and not _is_number(row):
             return str(row["heading"])
-    if any(map(str.isalpha, one.field.caption)):
-        return one.field.caption
-    return _label_of_row(one) or one.spoken.label or one.spoken.head
+    if any(map(str.isalpha, stated_field.field.caption)):
+        return stated_field.field.caption
+    return _label_of_row(stated_field) or stated_field.spoken.label or stated_field.spoken.head
 
 
-def _place_in_table(one: StatedField) -> tuple[str, str]:
+def _place_in_table(stated_field: StatedField) -> tuple[str, str]:
     """Return the column and the row of a field; rows numbered like columns, over entries, count for the columns."""
-    number = load_form_lines().column_numbers.column_number.pattern.match(one.row)
-    if number is None or not one.spoken.entry:
-        return one.column, one.row
-    return f"{number['letter']}{one.column}", one.spoken.entry
+    number_match = load_form_lines().column_numbers.column_number.pattern.match(stated_field.row)
+    if number_match is None or not stated_field.spoken.entry:
+        return stated_field.column, stated_field.row
+    return f"{number_match['letter']}{stated_field.column}", stated_field.spoken.entry
 
 
-def _label_of_row(one: StatedField) -> str:
+def _label_of_row(stated_field: StatedField) -> str:
     """Return the label of a field in a table whose rows are numbered like columns, and whose columns are entries."""
-    number = load_form_lines().column_numbers.column_number.pattern.match(one.row)
-    if number is None:
+    number_match = load_form_lines().column_numbers.column_number.pattern.match(stated_field.row)
+    if number_match is None:
         return ""
-    words = one.row[number.end() :].removesuffix(f". {one.spoken.entry}")
-    return f"{words} {one.spoken.label or one.spoken.head}".strip()
+    words = stated_field.row[number_match.end() :].removesuffix(f". {stated_field.spoken.entry}")
+    return f"{words} {stated_field.spoken.label or stated_field.spoken.head}".strip()
 
 
 def _is_number(row: Row) -> bool:

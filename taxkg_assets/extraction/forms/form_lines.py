@@ -35,9 +35,13 @@ from taxkg_assets.rules.models.form_lines import load_form_lines
 
 @dataclass(slots=True)
 class FormLine:
-    """One numbered line, box or column; `key` is line_4b, step_4b, box_A, column_d.
+    """One numbered line, box or column of a form.
 
-    is_part: it divides a numbered one. label: its printed words alone (line_labels.py).
+    Attributes:
+        key: Key, such as `line_4b`, `step_4b`, `box_A` or `column_d`.
+        is_part: Whether a letter divides a numbered line: `4b` is a part of line 4.
+        lines: Printed lines: the number, then the words.
+        label: Words of the line without number, leader dots and amount; "" until line_labels.py sets them.
     """
 
     key: str
@@ -54,7 +58,14 @@ class FormLine:
 
 @dataclass(slots=True)
 class FormLines:
-    """The numbered lines of a page with their margin labels, the repeated numbers, and the remaining text."""
+    """The numbered lines of a page, and everything else that is printed there.
+
+    Attributes:
+        lines: Numbered lines, boxes and columns.
+        labels: Labels in the left margin, such as "Part I", and headings inside a part.
+        repeats: Numbers repeated next to the amounts.
+        rest: Text that belongs to none of these.
+    """
 
     lines: list[FormLine] = field(default_factory=list)
     labels: list[MarginLabel] = field(default_factory=list)
@@ -63,7 +74,7 @@ class FormLines:
 
 
 def find_form_lines(
-    page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = (), stated: Container[str] = ()
+    page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = (), stated_keys: Container[str] = ()
 ) -> FormLines:
     """Find the numbered lines of a form's page.
 
@@ -71,55 +82,55 @@ def find_form_lines(
         page: The page.
         lines: Pieces of printed text without furniture, leaders and text in tables or boxes.
         braces: Tall braces of the page, from `split_brace`.
-        stated: Keys in the spoken texts of its fields. With them, one column of numbers suffices, and lines may have no
-            words.
+        stated_keys: Keys of lines that the spoken texts of the page's fields state. With such keys, fewer numbers are
+            needed to form a column, and lines may have no words.
 
     Returns:
-        The lines; empty if too few numbers form a column.
+        Numbered lines and remaining text; no numbered lines if too few numbers form a column.
     """
     pieces = join_letters(split_at_numbers(lines))
-    numbered = _drop_large([start for piece in pieces if (start := read_line_number(piece)) is not None])
-    repeats = find_repeats(numbered, pieces)
-    others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
-    starts = keep_columns([start for start in numbered if id(start) not in others])
-    if len(starts) < (limits().stated_lines if stated else limits().lines):
+    numbers = _drop_large([start for piece in pieces if (start := read_line_number(piece)) is not None])
+    repeats = find_repeats(numbers, pieces)
+    other_ids = {id(start) for start in (*repeats, *find_amounts(numbers, repeats, pieces))}
+    starts = keep_columns([start for start in numbers if id(start) not in other_ids])
+    if len(starts) < (limits().stated_lines if stated_keys else limits().lines):
         return FormLines(rest=list(pieces))
-    taken = {id(start.piece) for start in repeats}
-    free = [piece for piece in pieces if id(piece) not in taken]
-    begun = [start.piece for start in starts]
-    free = cut_leads(page, free, begun)
-    labels = find_labels(page, free, begun)
-    margin = {id(line) for label in labels for line in label.lines}
-    inner = find_inner_heads([piece for piece in free if id(piece) not in margin], begun)
-    labels += inner
-    taken |= {id(line) for label in labels for line in (*label.title, *label.remarks)}
-    free = [piece for piece in free if id(piece) not in taken]
-    ends = [label.y0 for label in inner]
-    found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels, ends=ends)
-    found = _keep_worded(found, stated)
-    taken = {id(line) for unit in found for line in unit.lines}
-    rest = [piece for piece in free if id(piece) not in taken]
-    for unit in found:
-        unit.lines = _joined_by_row(unit.lines)
-    return FormLines(found, labels, [start.piece for start in repeats], rest)
+    taken_ids = {id(start.piece) for start in repeats}
+    free_pieces = [piece for piece in pieces if id(piece) not in taken_ids]
+    start_pieces = [start.piece for start in starts]
+    free_pieces = cut_leads(page, free_pieces, start_pieces)
+    labels = find_labels(page, free_pieces, start_pieces)
+    margin_ids = {id(line) for label in labels for line in label.lines}
+    inner_heads = find_inner_heads([piece for piece in free_pieces if id(piece) not in margin_ids], start_pieces)
+    labels += inner_heads
+    taken_ids |= {id(line) for label in labels for line in (*label.title, *label.remarks)}
+    free_pieces = [piece for piece in free_pieces if id(piece) not in taken_ids]
+    head_heights = [label.y0 for label in inner_heads]
+    units = _collect_lines(page, starts, free_pieces, braces=braces, repeats=repeats, labels=labels, ends=head_heights)
+    units = _keep_worded(units, stated_keys)
+    taken_ids = {id(line) for unit in units for line in unit.lines}
+    other_pieces = [piece for piece in free_pieces if id(piece) not in taken_ids]
+    for unit in units:
+        unit.lines = _join_by_row(unit.lines)
+    return FormLines(units, labels, [start.piece for start in repeats], other_pieces)
 
 
-def _keep_worded(found: Sequence[FormLine], stated: Container[str]) -> list[FormLine]:
-    """Keep the lines that have words, or fields; a letter before a form's number is an option of the line it is in."""
-    kept: list[FormLine] = []
-    for unit in found:
-        if _has_words(unit) or unit.key in stated:
-            kept.append(unit)
-        elif unit.is_part and len(unit.lines) > 1 and kept and unit.key[:-1] == kept[-1].key:
-            kept[-1].lines += unit.lines
-    return kept
+def _keep_worded(units: Sequence[FormLine], stated_keys: Container[str]) -> list[FormLine]:
+    """Keep the lines that have words or fields; a letter before the name of a form is an option of the line above."""
+    kept_units: list[FormLine] = []
+    for unit in units:
+        if _has_words(unit) or unit.key in stated_keys:
+            kept_units.append(unit)
+        elif unit.is_part and len(unit.lines) > 1 and kept_units and unit.key[:-1] == kept_units[-1].key:
+            kept_units[-1].lines += unit.lines
+    return kept_units
 
 
-def _drop_large(numbered: Sequence[LineNumber]) -> list[LineNumber]:
-    """Leave out numbers much larger than the others of their page: a form sets its year in two of them."""
-    sizes = sorted(start.piece.size for start in numbered)
-    most = limits().number_sizes * sizes[len(sizes) // 2] if sizes else 0.0
-    return [start for start in numbered if start.piece.size < most]
+def _drop_large(numbers: Sequence[LineNumber]) -> list[LineNumber]:
+    """Leave out numbers much larger than the others of their page: a form prints its year as two such numbers."""
+    sizes = sorted(start.piece.size for start in numbers)
+    most_size = limits().number_sizes * sizes[len(sizes) // 2] if sizes else 0.0
+    return [start for start in numbers if start.piece.size < most_size]
 
 
 def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
@@ -128,24 +139,25 @@ def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, 
     Args:
         lines: Lines of the page.
         x0: Left edge of the rectangle, in points.
-        y0: Its upper edge.
-        x1: Its right edge.
-        y1: Its lower edge.
+        y0: Upper edge of the rectangle.
+        x1: Right edge of the rectangle.
+        y1: Lower edge of the rectangle.
 
     Returns:
         True if the rectangle only frames numbered lines.
     """
-    inside = [line for line in lines if x0 - 2 <= line.x0 < x1 and y0 - 1 <= (line.y0 + line.y1) / 2 <= y1 + 1]
-    rows = _find_rows(inside)
-    firsts = [
-        min((line for line in inside if rows[id(line)] == row), key=lambda line: line.x0) for row in {*rows.values()}
+    inner_lines = [line for line in lines if x0 - 2 <= line.x0 < x1 and y0 - 1 <= (line.y0 + line.y1) / 2 <= y1 + 1]
+    rows = _find_rows(inner_lines)
+    first_lines = [
+        min((line for line in inner_lines if rows[id(line)] == row), key=lambda line: line.x0)
+        for row in {*rows.values()}
     ]
-    starts = [start for line in firsts if (start := read_line_number(line)) is not None]
+    starts = [start for line in first_lines if (start := read_line_number(line)) is not None]
     if len(starts) < limits().lines_in_table:
         return False
-    edge = min(start.x0 for start in starts) + limits().number_pt
-    begun = {id(start.piece) for start in starts}
-    return all(id(line) in begun or line.x0 > edge for line in firsts)
+    number_edge = min(start.x0 for start in starts) + limits().number_pt
+    start_ids = {id(start.piece) for start in starts}
+    return all(id(line) in start_ids or line.x0 > number_edge for line in first_lines)
 
 
 def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
@@ -160,23 +172,25 @@ def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
 
 
 def split_brace(line: Line) -> tuple[Line | None, Line | None]:
-    """Split a printed line into its words and a brace set with them.
+    """Split a printed line into its words and a brace printed next to them.
 
     Args:
         line: Printed line.
 
     Returns:
-        The words and the brace; None for what is missing.
+        The words, or None where there are none; the brace, or None.
     """
-    marks = [span for span in line.spans if load_form_lines().braces.matches(span.text.strip())]
-    if not marks:
+    brace_spans = [span for span in line.spans if load_form_lines().braces.matches(span.text.strip())]
+    if not brace_spans:
         return line, None
-    rest = make_line(line.page, [span for span in line.spans if not any(span is mark for mark in marks)])
-    return (rest if rest is not None and any(map(str.isalnum, rest.text)) else None), make_line(line.page, marks)
+    words = make_line(line.page, [span for span in line.spans if not any(span is mark for mark in brace_spans)])
+    return (words if words is not None and any(map(str.isalnum, words.text)) else None), make_line(
+        line.page, brace_spans
+    )
 
 
 def cut_leader(line: Line) -> tuple[Line, Line | None]:
-    """Split a printed line into its words and the leader dots set with them.
+    """Split a printed line into its words and the leader dots after them.
 
     Args:
         line: Printed line.
@@ -194,7 +208,7 @@ def cut_leader(line: Line) -> tuple[Line, Line | None]:
 
 
 def _has_words(unit: FormLine) -> bool:
-    """Decide whether a numbered line says anything: a number in a check box or at an amount does not."""
+    """Decide whether a numbered line has words: a number in a check box or at an amount has none."""
     return any(letter.isalpha() for line in unit.lines[1:] for letter in line.text) or " " in unit.lines[0].text
 
 
@@ -204,6 +218,9 @@ def find_separator_ys(page: Page) -> list[float]:
     Args:
         page: The page.
 
+    Args:
+        page: Page with its rules.
+
     Returns:
         Heights in points, from top to bottom.
     """
@@ -212,17 +229,17 @@ def find_separator_ys(page: Page) -> list[float]:
         if rule.is_horizontal and rule.x1 - rule.x0 >= limits().stroke_pt:
             strokes.setdefault(round(rule.y0), []).append((rule.x0, rule.x1))
     separator_ys: list[float] = []
-    for height, parts in strokes.items():
-        covered, reach = 0.0, 0.0
-        for x0, x1 in sorted(parts):
-            covered += max(0.0, x1 - max(x0, reach))
-            reach = max(reach, x1)
-        if covered >= limits().wall_frac * page.width_pt:
+    for height, stroke_ends in strokes.items():
+        covered_pt, right_edge = 0.0, 0.0
+        for x0, x1 in sorted(stroke_ends):
+            covered_pt += max(0.0, x1 - max(x0, right_edge))
+            right_edge = max(right_edge, x1)
+        if covered_pt >= limits().wall_frac * page.width_pt:
             separator_ys.append(float(height))
     return sorted(separator_ys)
 
 
-def _collect(
+def _collect_lines(
     page: Page,
     starts: Sequence[LineNumber],
     pieces: Sequence[Line],
@@ -232,90 +249,98 @@ def _collect(
     labels: Sequence[MarginLabel],
     ends: Sequence[float],
 ) -> list[FormLine]:
-    """Assign to each number the pieces of its line; `ends`: heights where a heading ends the line above."""
+    """Assign to each number the pieces of its line, down to the next number, rule or heading at one of `ends`."""
     separator_ys = find_separator_ys(page)
     tops = {id(start): _top(start, braces, repeats) for start in starts}
-    heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
-    numbers = {id(start.piece) for start in starts}
-    found: list[FormLine] = []
-    number, begun = "", {_digits_of(start) for start in starts if start.is_digit}
+    head_heights = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
+    number_ids = {id(start.piece) for start in starts}
+    units: list[FormLine] = []
+    number, begun_numbers = "", {_digits_of(start) for start in starts if start.is_digit}
     for start in starts:
         top, right = tops[id(start)], _right_edge(page, start, starts)
         column = [other for other in starts if start.x0 - limits().column_pt <= other.x0 < right]
-        below = [tops[id(other)] for other in column]
-        others = [other.piece.base for other in column if abs(other.piece.base - start.piece.base) >= 2]
-        stops = [y for y in below if y > top + 2] + [y for y in (*separator_ys, *heads) if y > start.piece.base - 2]
+        tops_below = [tops[id(other)] for other in column]
+        other_bases = [other.piece.base for other in column if abs(other.piece.base - start.piece.base) >= 2]
+        stops = [y for y in tops_below if y > top + 2] + [
+            y for y in (*separator_ys, *head_heights) if y > start.piece.base - 2
+        ]
         bottom = min(stops, default=page.height_pt)
-        here = [
+        line_repeats = [
             repeat
             for repeat in repeats
             if start.x0 < repeat.x0 < right and top - 2 <= repeat.piece.y0 < max(bottom, start.piece.base)
         ]
-        right = min([right, *(repeat.x0 - 2 for repeat in here)])
+        right = min([right, *(repeat.x0 - 2 for repeat in line_repeats)])
         left, base = start.x0 - 2, start.piece.base
-        inside = [
+        inner_pieces = [
             piece
             for piece in pieces
             if left <= piece.x0 < right
             and (top - 2 <= (piece.y0 + piece.y1) / 2 < bottom or abs(piece.base - base) < 2)
-            and id(piece) not in numbers
-            and not any(abs(piece.base - other) < 2 for other in others)
+            and id(piece) not in number_ids
+            and not any(abs(piece.base - other) < 2 for other in other_bases)
         ]
-        members = _until_margin(start, inside)
+        members = _until_margin(start, inner_pieces)
         # The number at an amount further down is that of a line of its own.
-        own = [repeat for repeat in here if _digits_of(repeat) in (number, "") or _digits_of(repeat) not in begun]
-        key, number = _key_of(start, number, own, _step_of(start, labels))
-        found.append(FormLine(key, not start.is_digit, _in_reading_order(start, members, braces)))
-    return found
+        own_repeats = [
+            repeat
+            for repeat in line_repeats
+            if _digits_of(repeat) in (number, "") or _digits_of(repeat) not in begun_numbers
+        ]
+        key, number = _key_of(start, number, own_repeats, _step_of(start, labels))
+        units.append(FormLine(key, not start.is_digit, _in_reading_order(start, members, braces)))
+    return units
 
 
 def _top(start: LineNumber, braces: Sequence[Line], repeats: Sequence[LineNumber]) -> float:
     """Find where a line begins: a brace next to its number may reach above it, up to the last row of another line."""
     top = start.piece.y0
-    adjacent = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
-    if not adjacent:
+    brace_tops = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
+    if not brace_tops:
         return top
-    ends = [repeat.piece.y1 for repeat in repeats if repeat.x0 > start.x0 and repeat.piece.base < top]
-    return min(top, max([min(adjacent), *ends]))
+    row_bottoms = [repeat.piece.y1 for repeat in repeats if repeat.x0 > start.x0 and repeat.piece.base < top]
+    return min(top, max([min(brace_tops), *row_bottoms]))
 
 
 def _right_edge(page: Page, start: LineNumber, starts: Sequence[LineNumber]) -> float:
     """Find where another column of numbers begins to the right of a number."""
-    left = start.x0 + limits().repeat_pt
-    columns = [
+    least_x0 = start.x0 + limits().repeat_pt
+    column_edges = [
         other.x0
         for other in starts
-        if other.x0 > left
+        if other.x0 > least_x0
         and (abs(other.piece.base - start.piece.base) < 5 or _is_adjacent_column(other, start, starts))
     ]
-    return min(columns, default=page.width_pt) - 2
+    return min(column_edges, default=page.width_pt) - 2
 
 
 def _is_adjacent_column(other: LineNumber, start: LineNumber, starts: Sequence[LineNumber]) -> bool:
-    reach = limits().column_pt
-    mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < reach]
-    return min(mates) <= start.piece.base <= max(mates)
+    column_width = limits().column_pt
+    column_bases = [
+        column_start.piece.base for column_start in starts if abs(column_start.x0 - other.x0) < column_width
+    ]
+    return min(column_bases) <= start.piece.base <= max(column_bases)
 
 
 def _until_margin(start: LineNumber, pieces: Sequence[Line]) -> list[Line]:
     """Keep the pieces up to the first row that begins left of the line's own words, or is far below."""
-    kept: list[Line] = []
-    last = start.piece.base
+    line_pieces: list[Line] = []
+    last_base = start.piece.base
     rows = _find_rows(pieces)
     for piece in sorted(pieces, key=lambda piece: (rows[id(piece)], piece.x0)):
-        row = [other.x0 for other in pieces if rows[id(other)] == rows[id(piece)]]
+        row_edges = [other.x0 for other in pieces if rows[id(other)] == rows[id(piece)]]
         is_own_row = abs(piece.base - start.piece.base) < 3
-        if not is_own_row and min(row) < start.text_x0 - 4 and piece.base > start.piece.base:
+        if not is_own_row and min(row_edges) < start.text_x0 - 4 and piece.base > start.piece.base:
             break
-        if piece.base - last > limits().row_gap_sizes * piece.size:
+        if piece.base - last_base > limits().row_gap_sizes * piece.size:
             break
-        kept.append(piece)
-        last = max(last, piece.base)
-    return kept
+        line_pieces.append(piece)
+        last_base = max(last_base, piece.base)
+    return line_pieces
 
 
 def _in_reading_order(start: LineNumber, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
-    """Order a line's pieces by rows; what a brace spans is read as one row: first what is left of it."""
+    """Order a line's pieces by rows; the rows next to a brace are read as one row, what is left of the brace first."""
 
     rows = _find_rows(pieces)
 
@@ -334,22 +359,26 @@ def _in_reading_order(start: LineNumber, pieces: Sequence[Line], braces: Sequenc
     return sorted([start.piece, *pieces], key=place)
 
 
-def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
+def _join_by_row(pieces: Sequence[Line]) -> list[Line]:
     """Join the pieces that follow each other on one row."""
-    joined: list[list[Line]] = []
+    rows: list[list[Line]] = []
     for piece in pieces:
-        last = joined[-1][-1] if joined else None
-        if last is not None and abs(piece.base - last.base) <= limits().row_pt and piece.x0 >= last.x0:
-            joined[-1].append(piece)
+        last_piece = rows[-1][-1] if rows else None
+        if (
+            last_piece is not None
+            and abs(piece.base - last_piece.base) <= limits().row_pt
+            and piece.x0 >= last_piece.x0
+        ):
+            rows[-1].append(piece)
         else:
-            joined.append([piece])
-    return [join_row(row) for row in joined]
+            rows.append([piece])
+    return [join_row(row) for row in rows]
 
 
 def _step_of(start: LineNumber, labels: Sequence[MarginLabel]) -> str:
     """Return the step next to which a number is; empty for none."""
-    above = [label for label in labels if label.y0 <= start.piece.base and not label.is_inner]
-    key = above[-1].key if above else None
+    labels_above = [label for label in labels if label.y0 <= start.piece.base and not label.is_inner]
+    key = labels_above[-1].key if labels_above else None
     return key if key is not None and key.startswith("step") else ""
 
 
@@ -358,13 +387,15 @@ def _digits_of(start: LineNumber) -> str:
 
 
 def _key_of(start: LineNumber, number: str, repeats: Sequence[LineNumber], step: str) -> tuple[str, str]:
-    """Build the key of a line, letters after the number that they divide; gives it and the number."""
-    plain = plain_number(start.number)
+    """Build the key of a line; return the key, and the number that the letters below divide."""
+    plain_text = plain_number(start.number)
     if start.is_digit:
-        digits = plain.rstrip("abcdefghijklmnopqrstuvwxyz")
-        return f"line_{plain}", digits
+        digits = plain_text.rstrip("abcdefghijklmnopqrstuvwxyz")
+        return f"line_{plain_text}", digits
     if step and start.number.startswith("("):
-        return f"{step}{plain}", number
-    printed = [plain_number(repeat.number) for repeat in repeats]
-    full = next((name for name in printed if name.endswith(plain) and name != plain), f"{number}{plain}")
-    return f"line_{full}", number
+        return f"{step}{plain_text}", number
+    repeated_numbers = [plain_number(repeat.number) for repeat in repeats]
+    full_number = next(
+        (name for name in repeated_numbers if name.endswith(plain_text) and name != plain_text), f"{number}{plain_text}"
+    )
+    return f"line_{full_number}", number

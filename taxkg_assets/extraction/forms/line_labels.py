@@ -20,11 +20,11 @@ def find_label(
     """Extract the label of a numbered unit: the beginning of its text, up to the leader dots.
 
     Args:
-        unit: Unit of the form.
-        text: All its words, joined.
-        spoken: Label in the spoken text of its field; empty if there is none.
-        others: Labels in the spoken texts of its other fields, which may say how its sentence continues.
-        leaders: Rows of leader dots on its page: the label ends in the row that leads to the amount.
+        unit: Numbered line, box or column.
+        text: All words of the unit, joined.
+        spoken: Label in the spoken text of the unit's field; empty if there is none.
+        others: Labels in the spoken texts of the unit's other fields, which may continue the sentence of the label.
+        leaders: Rows of leader dots on the page: the label ends in the row that leads to the amount.
 
     Returns:
         A beginning of the text after the number; empty where only the number is printed.
@@ -44,20 +44,22 @@ def find_label(
 
 
 def _end_of_spoken(text: str, spoken: str, ends: Sequence[int]) -> tuple[int, float]:
-    """Find the end that makes a text most like what is spoken; gives it and their similarity, from 0 to 1.
+    """Find the end of the label that is most similar to a spoken text; return the end and the similarity, from 0 to 1.
 
-    Both are compared once, word by word; each end counts what they share before it.
+    The texts are compared once, word by word; for each end, the common words before that end are counted.
     """
-    printed = list(_WORD.finditer(text))
-    want = [word.casefold() for word in _WORD.findall(spoken)]
-    blocks = SequenceMatcher(None, [word[0].casefold() for word in printed], want, autojunk=False).get_matching_blocks()
-    shared = {ix for block in blocks for ix in range(block.a, block.a + block.size)}
-    best = (len(text), 0.0)
+    printed_words = list(_WORD.finditer(text))
+    spoken_words = [word.casefold() for word in _WORD.findall(spoken)]
+    blocks = SequenceMatcher(
+        None, [word[0].casefold() for word in printed_words], spoken_words, autojunk=False
+    ).get_matching_blocks()
+    common_ixs = {ix for block in blocks for ix in range(block.a, block.a + block.size)}
+    best_end = (len(text), 0.0)
     for end in ends:
-        count = sum(word.end() <= end for word in printed)
-        similarity = 2 * sum(ix < count for ix in shared) / max(1, count + len(want))
-        best = max(best, (end, similarity), key=lambda one: one[1])
-    return best
+        count = sum(word.end() <= end for word in printed_words)
+        similarity = 2 * sum(ix < count for ix in common_ixs) / max(1, count + len(spoken_words))
+        best_end = max(best_end, (end, similarity), key=lambda scored_end: scored_end[1])
+    return best_end
 
 
 def _end_of_number(unit: FormLine, text: str) -> int:
@@ -72,44 +74,51 @@ def _end_of_number(unit: FormLine, text: str) -> int:
 
 def _find_ends(unit: FormLine, text: str, start: int) -> list[int]:
     """Find where a label may end: at the end of a row, or of a sentence."""
-    rows = [_end_of_rows(unit, text, count) for count in range(1, len(unit.lines) + 1)]
-    sentences = [match.end() for rule in load_form_lines().titles for match in rule.pattern.finditer(text)]
-    return sorted({end for end in (*rows, *sentences, len(text)) if end > start})
+    row_ends = [_end_of_rows(unit, text, count) for count in range(1, len(unit.lines) + 1)]
+    sentence_ends = [match.end() for rule in load_form_lines().titles for match in rule.pattern.finditer(text)]
+    return sorted({end for end in (*row_ends, *sentence_ends, len(text)) if end > start})
 
 
 def _past_open_end(text: str, end: int, ends: Sequence[int]) -> int:
-    """Move an end on while the words before it join to more: a field in the line parts them from the rest."""
+    """Move an end to the first place where the words before are complete: a field in the line interrupts the text."""
     rules = load_form_lines().open_ends
-    joins = (end, *(later for later in ends if later > end))
-    return next((one for one in joins if not any(rule.pattern.search(text[:one].rstrip()) for rule in rules)), end)
+    possible_ends = (end, *(later_end for later_end in ends if later_end > end))
+    return next(
+        (
+            possible_end
+            for possible_end in possible_ends
+            if not any(rule.pattern.search(text[:possible_end].rstrip()) for rule in rules)
+        ),
+        end,
+    )
 
 
 def _past_other_words(text: str, end: int, ends: Sequence[int], others: Sequence[str]) -> int:
-    """Move an end on to the first where the sentence that continues after it is what another field is spoken with."""
+    """Move an end past the words that continue the sentence and are in the spoken text of another field."""
     if not text[end:].lstrip()[:1].islower():
         return end
-    for later in (one for one in ends if one > end):
-        words = [word.casefold() for word in _WORD.findall(text[end:later])]
-        for said in ({word.casefold() for word in _WORD.findall(other)} for other in others):
-            if len(words) > 1 and sum(word in said for word in words) > len(words) / 2:
-                return later
+    for later_end in (possible_end for possible_end in ends if possible_end > end):
+        words = [word.casefold() for word in _WORD.findall(text[end:later_end])]
+        for other_words in ({word.casefold() for word in _WORD.findall(other)} for other in others):
+            if len(words) > 1 and sum(word in other_words for word in words) > len(words) / 2:
+                return later_end
     return end
 
 
 def _end_of_rows(unit: FormLine, text: str, count: int) -> int:
-    """Find where the first rows of a unit end in its text: joined rows keep all their letters."""
-    letters = sum(len(_letters_of(line.text)) for line in unit.lines[:count])
+    """Find where the first `count` rows of a unit end in its text, by counting their letters."""
+    letter_count = sum(len(_letters_of(line.text)) for line in unit.lines[:count])
     for end, letter in enumerate(text):
-        if letters <= 0:
+        if letter_count <= 0:
             while end < len(text) and not text[end].isspace():
                 end += 1
             return end
-        letters -= letter.isalnum()
+        letter_count -= letter.isalnum()
     return len(text)
 
 
 def _rows_to_leader(unit: FormLine, leaders: Sequence[Line]) -> int:
-    """Count the rows up to the first that a leader continues from; all where there is none."""
+    """Count the rows up to the first one with a leader; all rows where none has a leader."""
     for ix, line in enumerate(unit.lines):
         if any(abs(dots.base - line.base) < limits().row_pt and dots.x0 >= line.x0 for dots in leaders):
             return ix + 1

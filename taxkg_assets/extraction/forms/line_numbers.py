@@ -1,7 +1,7 @@
 """Printed line numbers: which pieces of a page begin with one, and which of them number a line.
 
-A number may only repeat that of its line next to the amount, or may have been filled in. What a numbered line says is
-put together in form_lines.py.
+A number may also repeat the number of its line next to the amount, or be an amount that was filled in. The words of a
+numbered line are put together in form_lines.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from taxkg_assets.rules.models.form_lines import load_form_lines
 
 @dataclass(frozen=True, slots=True)
 class LineNumber:
-    """A printed line number with the piece of text that begins with it, and its position."""
+    """A printed line number.
+
+    Attributes:
+        piece: Piece of text that begins with the number.
+        number: Number as printed, without blanks: "4b", "(3)".
+        text_x0: Left edge of the words after the number, in points.
+        x0: Left edge of the number.
+    """
 
     piece: Line
     number: str
@@ -39,16 +46,18 @@ def split_at_numbers(lines: Sequence[Line]) -> list[Line]:
         lines: Pieces of a page.
 
     Returns:
-        Pieces of which none contains a label and a number.
+        Pieces; none of them contains both a label and a number.
     """
-    places = Counter(round(line.x0) for line in lines if line.is_bold and line.text.isdigit())
+    number_places = Counter(round(line.x0) for line in lines if line.is_bold and line.text.isdigit())
     parts: list[Line] = []
     for line in lines:
-        ends = line.spans[-1]
-        is_number = len(line.spans) > 1 and ends.is_bold and ends.text.strip().isdigit() and line.spans[0].is_bold
-        if is_number and sum(places[round(ends.x0) + shift] for shift in (-1, 0, 1)) >= 2:
-            cut = (make_line(line.page, line.spans[:-1]), make_line(line.page, [ends]))
-            parts += [part for part in cut if part is not None]
+        last_span = line.spans[-1]
+        is_number = (
+            len(line.spans) > 1 and last_span.is_bold and last_span.text.strip().isdigit() and line.spans[0].is_bold
+        )
+        if is_number and sum(number_places[round(last_span.x0) + shift] for shift in (-1, 0, 1)) >= 2:
+            cut_parts = (make_line(line.page, line.spans[:-1]), make_line(line.page, [last_span]))
+            parts += [part for part in cut_parts if part is not None]
         else:
             parts.append(line)
     return parts
@@ -63,23 +72,25 @@ def join_letters(pieces: Sequence[Line]) -> list[Line]:
     Returns:
         Pieces with whole numbers.
     """
-    joined: list[Line] = []
+    joined_pieces: list[Line] = []
     letters = [piece for piece in pieces if len(piece.text) == 1 and piece.text.islower() and piece.is_bold]
-    used: set[int] = set()
+    used_ids: set[int] = set()
     for piece in pieces:
-        mate = None
+        letter = None
         if piece.text.isdigit() and len(piece.text) <= 2 and piece.is_bold:
-            adjacent = [other for other in letters if abs(other.base - piece.base) < 1 and abs(other.x0 - piece.x1) < 4]
-            mate = adjacent[0] if adjacent else None
-        if mate is None:
-            joined.append(piece)
+            near_letters = [
+                other for other in letters if abs(other.base - piece.base) < 1 and abs(other.x0 - piece.x1) < 4
+            ]
+            letter = near_letters[0] if near_letters else None
+        if letter is None:
+            joined_pieces.append(piece)
             continue
-        used.add(id(mate))
-        both = make_line(piece.page, [*piece.spans, *mate.spans])
-        assert both is not None, "a number and a letter show ink"
-        both.text = piece.text + mate.text
-        joined.append(both)
-    return [piece for piece in joined if id(piece) not in used]
+        used_ids.add(id(letter))
+        joined_piece = make_line(piece.page, [*piece.spans, *letter.spans])
+        assert joined_piece is not None, "a number and a letter show ink"
+        joined_piece.text = piece.text + letter.text
+        joined_pieces.append(joined_piece)
+    return [piece for piece in joined_pieces if id(piece) not in used_ids]
 
 
 def read_line_number(piece: Line) -> LineNumber | None:
@@ -89,49 +100,52 @@ def read_line_number(piece: Line) -> LineNumber | None:
         piece: Piece of a page.
 
     Returns:
-        Start of a line; None if there is none.
+        The number; None if the piece begins with none.
     """
-    first = first_shown(piece)
-    if not first.is_bold:
+    first_span = first_shown(piece)
+    if not first_span.is_bold:
         return None
     for rule in load_form_lines().numbers:
         match = rule.pattern.match(piece.text)
         if match is not None:
-            _, rest = cut_line(piece, match.end())
-            text_x0 = rest[0].x0 if rest else piece.x1 + 1.0
+            _, words = cut_line(piece, match.end())
+            text_x0 = words[0].x0 if words else piece.x1 + 1.0
             return LineNumber(piece, match["number"].replace(" ", ""), text_x0, piece.x0)
     return None
 
 
-def find_repeats(numbered: Sequence[LineNumber], pieces: Sequence[Line] = ()) -> list[LineNumber]:
+def find_repeats(numbers: Sequence[LineNumber], pieces: Sequence[Line] = ()) -> list[LineNumber]:
     """Find the numbers repeated next to the amounts, which do not begin a line.
 
     Args:
-        numbered: Pieces that begin with a number.
+        numbers: Numbers at the start of pieces.
         pieces: All pieces of the page.
 
+    Args:
+        numbers: Numbers at the start of pieces.
+
     Returns:
-        Those that begin no line.
+        The repeated numbers.
     """
-    sure = [start for start in numbered if _is_repeat(start, numbered)]
+    sure_repeats = [start for start in numbers if _is_repeat(start, numbers)]
     reach = limits().repeat_column_pt
     return [
         start
-        for start in numbered
-        if any(start is other for other in sure)
+        for start in numbers
+        if any(start is other for other in sure_repeats)
         or (
             _is_alone(start)
-            and sum(abs(start.x0 - other.x0) <= reach for other in sure) >= 2
-            and not _counts_on(start, numbered, pieces)
+            and sum(abs(start.x0 - other.x0) <= reach for other in sure_repeats) >= 2
+            and not _counts_on(start, numbers, pieces)
         )
     ]
 
 
-def _counts_on(start: LineNumber, numbered: Sequence[LineNumber], pieces: Sequence[Line]) -> bool:
-    """Decide whether a number of its own, the next after one to its left, has words behind it: `4 [ ] Widow`."""
+def _counts_on(start: LineNumber, numbers: Sequence[LineNumber], pieces: Sequence[Line]) -> bool:
+    """Decide whether a number follows another number of the page and has words to its right: `4 [ ] Widow`."""
     number = plain_number(start.number)
-    others = {plain_number(other.number) for other in numbered if other is not start}
-    if not number.isdigit() or number in others or str(int(number) - 1) not in others:
+    other_numbers = {plain_number(other.number) for other in numbers if other is not start}
+    if not number.isdigit() or number in other_numbers or str(int(number) - 1) not in other_numbers:
         return False
     base, right = start.piece.base, start.piece.x1
     return any(
@@ -143,20 +157,23 @@ def _counts_on(start: LineNumber, numbered: Sequence[LineNumber], pieces: Sequen
 
 
 def find_amounts(
-    numbered: Sequence[LineNumber], repeats: Sequence[LineNumber], pieces: Sequence[Line]
+    numbers: Sequence[LineNumber], repeats: Sequence[LineNumber], pieces: Sequence[Line]
 ) -> list[LineNumber]:
     """Find filled-in numbers right after a line's repeated number, which do not begin a line.
 
     Args:
-        numbered: Pieces that begin with a number.
-        repeats: Those at the amounts.
+        numbers: Numbers at the start of pieces.
+        repeats: Numbers repeated next to the amounts.
         pieces: All pieces of the page.
 
+    Args:
+        numbers: Numbers at the start of pieces.
+
     Returns:
-        Those that begin no line.
+        The numbers that were filled in.
     """
-    begun = {id(start.piece) for start in numbered}
-    repeated = {id(repeat.piece) for repeat in repeats}
+    number_ids = {id(start.piece) for start in numbers}
+    repeat_ids = {id(repeat.piece) for repeat in repeats}
 
     def is_filled_in(start: LineNumber) -> bool:
         if not (start.is_digit and _is_alone(start)):
@@ -164,16 +181,17 @@ def find_amounts(
         row = [piece for piece in pieces if abs(piece.base - start.piece.base) <= limits().row_pt]
         before = max((piece for piece in row if piece.x0 < start.x0), key=lambda piece: piece.x0, default=None)
         after = min((piece for piece in row if piece.x0 > start.x0), key=lambda piece: piece.x0, default=None)
-        is_last = after is None or id(after) in begun
-        return is_last and before is not None and id(before) in repeated
+        is_last = after is None or id(after) in number_ids
+        return is_last and before is not None and id(before) in repeat_ids
 
-    return [start for start in numbered if is_filled_in(start)]
+    return [start for start in numbers if is_filled_in(start)]
 
 
 def keep_columns(starts: Sequence[LineNumber]) -> list[LineNumber]:
     """Drop candidates that are not line numbers.
 
-    Kept are those in a column of ascending numbers (letters may be indented), and fields that continue a kept row.
+    A candidate is kept in a column of ascending numbers, where letters may be indented, and where it continues a row of
+    kept numbers, as the number of a further field does.
 
     Args:
         starts: Candidates: printed numbers and letters that may begin a line.
@@ -182,20 +200,20 @@ def keep_columns(starts: Sequence[LineNumber]) -> list[LineNumber]:
         Line numbers from top to bottom, those of one row from left to right.
     """
     reach = limits().column_pt
-    kept: list[LineNumber] = []
+    kept_numbers: list[LineNumber] = []
     column: list[LineNumber] = []
     for start in sorted(starts, key=lambda start: (start.x0, start.piece.y0)):
         if column and start.x0 - column[0].x0 > reach:
-            kept += _in_order(column)
+            kept_numbers += _in_order(column)
             column = []
         column.append(start)
-    kept += _in_order(column)
+    kept_numbers += _in_order(column)
     # Further fields of a row are lettered or numbered on, row by row or column by column.
-    left = [start for start in starts if not any(start is other for other in kept)]
-    while found := [start for start in left if _continues(start, kept)]:
-        kept += found
-        left = [start for start in left if not any(start is other for other in found)]
-    return _by_rows(kept)
+    numbers_left = [start for start in starts if not any(start is other for other in kept_numbers)]
+    while further_numbers := [start for start in numbers_left if _continues(start, kept_numbers)]:
+        kept_numbers += further_numbers
+        numbers_left = [start for start in numbers_left if not any(start is other for other in further_numbers)]
+    return _by_rows(kept_numbers)
 
 
 def _by_rows(starts: Sequence[LineNumber]) -> list[LineNumber]:
@@ -225,47 +243,55 @@ def _is_alone(start: LineNumber) -> bool:
     return not any(map(str.isalnum, start.piece.text[len(start.number) :]))
 
 
-def _is_repeat(start: LineNumber, numbered: Sequence[LineNumber]) -> bool:
-    """Decide whether a number is at an amount: it repeats that of a line to its left."""
+def _is_repeat(start: LineNumber, numbers: Sequence[LineNumber]) -> bool:
+    """Decide whether a number is printed at an amount: it repeats the number of a line to its left."""
     if not _is_alone(start):
         return False
-    own, top, farthest = plain_number(start.number), start.piece.y0, start.x0 - limits().repeat_pt
+    own_number, top, most_x0 = plain_number(start.number), start.piece.y0, start.x0 - limits().repeat_pt
     # A letter by itself is one of many: it repeats that of its own line only, which may be wrapped.
     reach = inf if start.is_digit else limits().letter_repeat_pt
-    before = [
+    numbers_before = [
         other
-        for other in numbered
-        if other.piece.x0 < farthest and other.piece.y0 <= top + 4 and top - other.piece.y0 <= reach
+        for other in numbers
+        if other.piece.x0 < most_x0 and other.piece.y0 <= top + 4 and top - other.piece.y0 <= reach
     ]
     return any(
-        own == plain_number(other.number)
-        or (own[0].isdigit() and not other.is_digit and own.endswith(plain_number(other.number)))
-        for other in before
+        own_number == plain_number(other.number)
+        or (own_number[0].isdigit() and not other.is_digit and own_number.endswith(plain_number(other.number)))
+        for other in numbers_before
     )
 
 
-def _continues(start: LineNumber, kept: Sequence[LineNumber]) -> bool:
-    """Decide whether a number to the right of another of its row is the next after one nearby."""
-    base, own = start.piece.base, plain_number(start.number)
-    row = [other for other in kept if abs(other.piece.base - base) < 2 and other.x0 < start.x0]
+def _continues(start: LineNumber, kept_numbers: Sequence[LineNumber]) -> bool:
+    """Decide whether a number to the right of a kept number of its row is the next after a kept number nearby."""
+    base, own_number = start.piece.base, plain_number(start.number)
+    row = [other for other in kept_numbers if abs(other.piece.base - base) < 2 and other.x0 < start.x0]
     if start.is_digit:
-        return own.isdigit() and any(plain_number(other.number) == str(int(own) - 1) for other in row)
-    near = [other for other in kept if abs(other.piece.base - base) <= limits().letter_repeat_pt]
-    return bool(row) and len(own) == 1 and any(plain_number(other.number)[-1] == chr(ord(own) - 1) for other in near)
+        return own_number.isdigit() and any(plain_number(other.number) == str(int(own_number) - 1) for other in row)
+    near_numbers = [other for other in kept_numbers if abs(other.piece.base - base) <= limits().letter_repeat_pt]
+    return (
+        bool(row)
+        and len(own_number) == 1
+        and any(plain_number(other.number)[-1] == chr(ord(own_number) - 1) for other in near_numbers)
+    )
 
 
 def _in_order(column: Sequence[LineNumber]) -> list[LineNumber]:
-    """Keep the numbers of a column that count on, and the letters that count on after a number."""
-    kept: list[LineNumber] = []
+    """Keep the numbers of a column, and the letters that rise after a number: a, b, c."""
+    kept_numbers: list[LineNumber] = []
     letters = {False: "", True: ""}
     for start in sorted(column, key=lambda start: (start.piece.base, start.x0)):
-        plain, is_bracketed = plain_number(start.number), start.number.startswith("(")
+        plain_text, is_bracketed = plain_number(start.number), start.number.startswith("(")
         if start.is_digit:
-            letters = {False: plain.lstrip("0123456789"), True: ""}
-            kept.append(start)
+            letters = {False: plain_text.lstrip("0123456789"), True: ""}
+            kept_numbers.append(start)
             continue
-        before = letters[is_bracketed]
-        if plain == "a" or (before and plain > before) or (not before and plain.isupper()):
-            letters[is_bracketed] = plain
-            kept.append(start)
-    return kept if len(kept) >= 2 else []
+        letter_before = letters[is_bracketed]
+        if (
+            plain_text == "a"
+            or (letter_before and plain_text > letter_before)
+            or (not letter_before and plain_text.isupper())
+        ):
+            letters[is_bracketed] = plain_text
+            kept_numbers.append(start)
+    return kept_numbers if len(kept_numbers) >= 2 else []

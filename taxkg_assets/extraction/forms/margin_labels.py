@@ -1,4 +1,4 @@
-"""Labels in the left margin of a form's face: the parts and steps that its numbered lines stand in."""
+"""Labels in the left margin of a form's face: the parts and steps that the numbered lines belong to."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ from taxkg_assets.rules.models.form_lines import Limits, load_form_lines
 
 @dataclass(slots=True)
 class MarginLabel:
-    """A label in the left margin next to some lines: a bold title, which may be missing, and remarks below it."""
+    """A label in the left margin next to some lines.
+
+    Attributes:
+        title: Bold lines; empty for remarks alone.
+        remarks: Plain lines below the title.
+        key: Key of the part or step, such as `part_II`; None for a label without a number.
+        is_inner: Whether the label is a heading above some lines of a part, and not in the margin next to them.
+    """
 
     title: list[Line] = field(default_factory=list)
     remarks: list[Line] = field(default_factory=list)
     key: str | None = None
-    # It heads the lines below it inside a part; it is not in the margin next to them.
     is_inner: bool = False
 
     @property
@@ -48,31 +54,31 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
 
     Args:
         page: The page.
-        pieces: Its pieces.
-        starts: Pieces that begin lines.
+        pieces: Pieces of printed text on the page.
+        starts: Pieces that begin numbered lines.
 
     Returns:
         Labels from top to bottom.
     """
-    edge = min(start.x0 for start in starts) + 3.0
-    left = min(piece.x0 for piece in pieces)
-    if edge - left < limits().margin_pt:
+    margin_x1 = min(start.x0 for start in starts) + 3.0
+    margin_x0 = min(piece.x0 for piece in pieces)
+    if margin_x1 - margin_x0 < limits().margin_pt:
         return []
-    widest = left + limits().label_frac * page.width_pt
-    adjacent = sorted(
+    widest_x1 = margin_x0 + limits().label_frac * page.width_pt
+    margin_pieces = sorted(
         (
             piece
             for piece in pieces
-            if piece.x1 <= edge or (piece.is_bold and piece.x0 < left + 3 and piece.x1 < widest)
+            if piece.x1 <= margin_x1 or (piece.is_bold and piece.x0 < margin_x0 + 3 and piece.x1 < widest_x1)
         ),
         key=lambda piece: piece.base,
     )
-    tops = [piece.y0 for piece in adjacent if piece.is_bold and label_key(piece.text)]
+    tops = [piece.y0 for piece in margin_pieces if piece.is_bold and label_key(piece.text)]
     if not tops:
-        return _find_plain_labels(page, adjacent, edge=edge)
+        return _find_plain_labels(page, margin_pieces, margin_x1=margin_x1)
     top = min(min(tops), min(start.y0 for start in starts)) - 10
     labels: list[MarginLabel] = []
-    for piece in adjacent:
+    for piece in margin_pieces:
         if piece.y0 < top or piece.y0 > limits().foot_frac * page.height_pt:
             continue
         label = labels[-1] if labels else None
@@ -88,38 +94,40 @@ def cut_leads(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> lis
 
     Args:
         page: The page.
-        pieces: Its pieces.
-        starts: Pieces that begin lines.
+        pieces: Pieces of printed text on the page.
+        starts: Pieces that begin numbered lines.
 
     Returns:
-        The pieces; each that begins with such a label is two.
+        The pieces; a piece that begins with such a label is replaced by two.
     """
-    left = min((piece.x0 for piece in pieces), default=0.0)
-    edge = max(min(start.x0 for start in starts) + 3.0, left + limits().label_frac * page.width_pt)
-    numbered = {id(start) for start in starts}
+    margin_x0 = min((piece.x0 for piece in pieces), default=0.0)
+    margin_x1 = max(min(start.x0 for start in starts) + 3.0, margin_x0 + limits().label_frac * page.width_pt)
+    start_ids = {id(start) for start in starts}
     return [
         part
         for piece in pieces
-        for part in (_cut_lead(piece) if id(piece) not in numbered and _has_lead(piece, edge) else [piece])
+        for part in (_cut_lead(piece) if id(piece) not in start_ids and _has_lead(piece, margin_x1) else [piece])
     ]
 
 
-def _has_lead(piece: Line, edge: float) -> bool:
-    """Decide whether the first words of a piece are a label that ends in the margin; plain words follow."""
-    lead = [span for span in takewhile(lambda span: span.is_bold, piece.spans) if span.text.strip()]
-    rest = [span for span in piece.spans if span.text.strip()][len(lead) :]
-    is_large = bool(lead and rest) and lead[0].size_pt >= max(limits().plain_label_pt, rest[0].size_pt + 1)
-    return is_large and lead[-1].x1 <= edge
+def _has_lead(piece: Line, margin_x1: float) -> bool:
+    """Decide whether the first words of a piece are a large bold label that ends in the margin, before plain words."""
+    bold_spans = [span for span in takewhile(lambda span: span.is_bold, piece.spans) if span.text.strip()]
+    spans_after = [span for span in piece.spans if span.text.strip()][len(bold_spans) :]
+    is_large = bool(bold_spans and spans_after) and bold_spans[0].size_pt >= max(
+        limits().plain_label_pt, spans_after[0].size_pt + 1
+    )
+    return is_large and bold_spans[-1].x1 <= margin_x1
 
 
 def _cut_lead(piece: Line) -> list[Line]:
-    lead = list(takewhile(lambda span: span.is_bold, piece.spans))
-    parts = make_line(piece.page, lead), make_line(piece.page, piece.spans[len(lead) :])
+    bold_spans = list(takewhile(lambda span: span.is_bold, piece.spans))
+    parts = make_line(piece.page, bold_spans), make_line(piece.page, piece.spans[len(bold_spans) :])
     return [part for part in parts if part is not None]
 
 
 def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[MarginLabel]:
-    """Find bold headings on their own row right above a numbered line, which head some lines of a part.
+    """Find the headings inside a part: bold, on a row of their own, right above a numbered line.
 
     Args:
         pieces: Pieces of the page.
@@ -135,36 +143,36 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Mar
         is_alone = not any(
             other is not piece and abs(other.base - piece.base) <= limits().row_pt for other in (*pieces, *starts)
         )
-        reach = limits().row_gap_sizes * piece.size
-        if is_alone and any(0 < start.base - piece.base <= reach and start.x0 <= piece.x0 + 3 for start in starts):
+        most_gap = limits().row_gap_sizes * piece.size
+        if is_alone and any(0 < start.base - piece.base <= most_gap and start.x0 <= piece.x0 + 3 for start in starts):
             heads.append(MarginLabel([piece], is_inner=True))
     return heads
 
 
 def _with_plain_head(label: MarginLabel) -> MarginLabel:
-    """Take a few plain words between two rules for a head; a remark is a sentence or is in parentheses."""
+    """Make a few plain words between two rules the title; a remark is a sentence or is in parentheses."""
     text = " ".join(line.text for line in label.remarks)
     is_name = not label.title and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits().name_chars
     return MarginLabel(label.remarks) if is_name else label
 
 
-def _find_plain_labels(page: Page, adjacent: Sequence[Line], *, edge: float) -> list[MarginLabel]:
+def _find_plain_labels(page: Page, margin_pieces: Sequence[Line], *, margin_x1: float) -> list[MarginLabel]:
     """Find labels without a number: large bold words below a line over the margin, with their notes."""
-    heads = [piece for piece in adjacent if piece.is_bold and piece.size >= limits().plain_label_pt]
-    left = min((piece.x0 for piece in heads), default=0.0)
+    heads = [piece for piece in margin_pieces if piece.is_bold and piece.size >= limits().plain_label_pt]
+    heads_x0 = min((piece.x0 for piece in heads), default=0.0)
     separator_ys = {
         round(rule.y0)
         for rule in page.rules
-        if rule.is_horizontal and rule.x0 <= left + 5 and rule.x1 >= left + limits().margin_pt
+        if rule.is_horizontal and rule.x0 <= heads_x0 + 5 and rule.x1 >= heads_x0 + limits().margin_pt
     }
     labels: list[MarginLabel] = []
-    notes = [piece for piece in adjacent if piece.x1 <= edge and any(map(str.isalnum, piece.text))]
+    notes = [piece for piece in margin_pieces if piece.x1 <= margin_x1 and any(map(str.isalnum, piece.text))]
     for separator_y, end in pairwise([*sorted(separator_ys), limits().foot_frac * page.height_pt]):
-        between = [piece for piece in heads if separator_y - 3 < piece.y0 < end - 3]
-        # Two separator_ys may lie so near that what is right below the first is under the second.
-        first = [piece for piece in between if piece.y0 < separator_y + limits().under_wall_pt]
-        title = [piece for piece in between if first and abs(piece.size - first[0].size) < 0.6]
-        title = [piece for piece in title if abs(piece.x0 - first[0].x0) < 3]
+        heads_between = [piece for piece in heads if separator_y - 3 < piece.y0 < end - 3]
+        # Two rules may be so near each other that the words right below the first are below the second, too.
+        first_heads = [piece for piece in heads_between if piece.y0 < separator_y + limits().under_wall_pt]
+        title = [piece for piece in heads_between if first_heads and abs(piece.size - first_heads[0].size) < 0.6]
+        title = [piece for piece in title if abs(piece.x0 - first_heads[0].x0) < 3]
         top = title[-1].y0 if title else separator_y - 3
         remarks = [piece for piece in notes if top < piece.y0 < end - 3 and not any(piece is line for line in title)]
         if title or (labels and remarks):
@@ -173,11 +181,11 @@ def _find_plain_labels(page: Page, adjacent: Sequence[Line], *, edge: float) -> 
 
 
 def _opens_label(page: Page, piece: Line, label: MarginLabel) -> bool:
-    """Decide whether a piece in the margin begins a label: a rule is drawn above it, or bold words begin again."""
-    last = label.lines[-1]
+    """Decide whether a piece in the margin begins a label: below a rule, or with bold words after plain ones."""
+    last_line = label.lines[-1]
     is_ruled = any(
         rule.is_horizontal
-        and last.base - 2 < rule.y0 < piece.base
+        and last_line.base - 2 < rule.y0 < piece.base
         and rule.x0 <= piece.x0 + 5
         and rule.x1 >= piece.x0 + 0.8 * (piece.x1 - piece.x0)
         for rule in page.rules

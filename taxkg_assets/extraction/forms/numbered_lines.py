@@ -22,54 +22,60 @@ def read_form_lines(
     *,
     braces: Sequence[Line],
     leaders: Sequence[Line],
-    stated: Sequence[StatedField],
+    stated_fields: Sequence[StatedField],
 ) -> FormLines:
     """Find the numbered lines, boxes and columns of a form's page, each with its label.
 
     Args:
         page: Page with its spans, rules and fields.
-        lines: As `find_form_lines` takes them.
-        braces: As `find_form_lines` takes them.
+        lines: Pieces of printed text without furniture, leaders and text in tables or boxes.
+        braces: Tall braces of the page, from `split_brace`.
         leaders: Rows of leader dots to the amounts.
-        stated: Fields of the page with the information in their spoken texts; empty if unreliable.
+        stated_fields: Fields of the page with the information in their spoken texts; empty if these are unreliable.
 
     Returns:
-        Units in their order; lines that fields mention but the page does not print are left out.
+        Numbered lines in reading order; a line that a field states but the page does not print is left out.
     """
-    heads, loose = find_column_heads(lines, stated)
-    over, loose = take_words_over(heads, loose)
-    found = find_form_lines(page, loose, braces=braces, stated=_stated_keys(stated))
-    if stated:
-        add_stated_lines(found, stated)
-    for unit in found.lines:
-        if _is_mere_number(unit, stated):
-            found.rest += unit.lines[1:]
+    heads, other_lines = find_column_heads(lines, stated_fields)
+    units_over, other_lines = take_words_over(heads, other_lines)
+    form_lines = find_form_lines(page, other_lines, braces=braces, stated_keys=_stated_keys(stated_fields))
+    if stated_fields:
+        add_stated_lines(form_lines, stated_fields)
+    for unit in form_lines.lines:
+        if _is_mere_number(unit, stated_fields):
+            form_lines.rest += unit.lines[1:]
             unit.lines = unit.lines[:1]
-    if stated:
-        found.lines = _with_words_over(_by_rows([*heads, *found.lines]), over)
-    words = Words([line for unit in found.lines for line in unit.lines])
-    for unit in found.lines:
+    if stated_fields:
+        form_lines.lines = _with_words_over(_by_rows([*heads, *form_lines.lines]), units_over)
+    words = Words([line for unit in form_lines.lines for line in unit.lines])
+    for unit in form_lines.lines:
         text, _ = join_lines(unit.lines, words=words)
-        if not _is_mere_number(unit, stated) or _has_own_words(text):
-            others = [one.spoken.label for one in stated if one.key == unit.key]
-            unit.label = find_label(unit, text, spoken=_spoken_label(unit, stated), others=others, leaders=leaders)
-    return found
+        if not _is_mere_number(unit, stated_fields) or _has_own_words(text):
+            spoken_labels = [
+                stated_field.spoken.label for stated_field in stated_fields if stated_field.key == unit.key
+            ]
+            unit.label = find_label(
+                unit, text, spoken=_spoken_label(unit, stated_fields), others=spoken_labels, leaders=leaders
+            )
+    return form_lines
 
 
-def _stated_keys(stated: Sequence[StatedField]) -> set[str]:
-    """Return the keys that fields mention, and the numbers that letters and rows divide."""
-    keys = {one.key for one in stated if one.key}
+def _stated_keys(stated_fields: Sequence[StatedField]) -> set[str]:
+    """Return the keys that fields state, and for a key with a letter also the number alone: `line_4` for `line_4b`."""
+    keys = {stated_field.key for stated_field in stated_fields if stated_field.key}
     return keys | {key.rstrip("abcdefghijklmnopqrstuvwxyz") for key in keys if key[-1].islower() and key[-2].isalnum()}
 
 
-def _is_mere_number(unit: FormLine, stated: Sequence[StatedField]) -> bool:
-    """Decide whether a line only numbers the rows of a table, whose columns have all the words."""
-    own = [one for one in stated if one.key == unit.key]
-    return bool(own) and all(one.column and not one.spoken.label for one in own)
+def _is_mere_number(unit: FormLine, stated_fields: Sequence[StatedField]) -> bool:
+    """Decide whether a line is a row of a table that prints a number only, as the columns have all the words."""
+    unit_fields = [stated_field for stated_field in stated_fields if stated_field.key == unit.key]
+    return bool(unit_fields) and all(
+        stated_field.column and not stated_field.spoken.label for stated_field in unit_fields
+    )
 
 
 def _has_own_words(text: str) -> bool:
-    """Decide whether words of its own, and not those of a column, follow the number of a line."""
+    """Decide whether the number of a line is followed by words that are not the head of a column."""
     words = text.partition(" ")[2]
     return bool(words) and not words.startswith("(") and any(map(str.isalpha, words))
 
@@ -87,27 +93,35 @@ def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:
     return [unit for row in rows for unit in sorted(row, key=lambda unit: unit.lines[0].x0)]
 
 
-def _with_words_over(units: list[FormLine], over: Sequence[FormLine]) -> list[FormLine]:
-    """Put the words over some heads before the first head of their grid."""
-    for unit in over:
-        foot = unit.lines[-1].y1
-        below = (ix for ix, head in enumerate(units) if head.kind == "column" and head.lines[0].y0 >= foot - 1)
-        at = next(below, len(units))
-        while at > 0 and units[at - 1].kind == "column" and units[at - 1].lines[-1].y1 > unit.lines[0].y0:
-            at -= 1
-        units.insert(at, unit)
+def _with_words_over(units: list[FormLine], units_over: Sequence[FormLine]) -> list[FormLine]:
+    """Put the words printed above several heads before the first head of their grid."""
+    for unit in units_over:
+        words_y1 = unit.lines[-1].y1
+        head_ixs = (ix for ix, head in enumerate(units) if head.kind == "column" and head.lines[0].y0 >= words_y1 - 1)
+        insert_ix = next(head_ixs, len(units))
+        while (
+            insert_ix > 0
+            and units[insert_ix - 1].kind == "column"
+            and units[insert_ix - 1].lines[-1].y1 > unit.lines[0].y0
+        ):
+            insert_ix -= 1
+        units.insert(insert_ix, unit)
     return units
 
 
-def _spoken_label(unit: FormLine, stated: Sequence[StatedField]) -> str:
-    """Return the longest label that the fields of a unit are spoken with."""
+def _spoken_label(unit: FormLine, stated_fields: Sequence[StatedField]) -> str:
+    """Return the longest label in the spoken texts of a unit's fields."""
     if unit.kind == "column":
         letter = unit.key.partition("_")[2]
-        return max((one.spoken.head for one in stated if one.column == letter), key=len, default="")
-    own = [one for one in stated if one.key == unit.key]
-    label = max((one.spoken.label for one in own), key=len, default="")
-    if len(own) > 1 and all(one.field.kind == "checkbox" for one in own):
-        # Each answer is spoken after the question, which is what the line says; without one, all are its words.
-        said = " ".join(dict.fromkeys(one.spoken.label for one in own))
-        label = f"{label.partition('?')[0]}?" if "?" in label else said
+        return max(
+            (stated_field.spoken.head for stated_field in stated_fields if stated_field.column == letter),
+            key=len,
+            default="",
+        )
+    unit_fields = [stated_field for stated_field in stated_fields if stated_field.key == unit.key]
+    label = max((stated_field.spoken.label for stated_field in unit_fields), key=len, default="")
+    if len(unit_fields) > 1 and all(stated_field.field.kind == "checkbox" for stated_field in unit_fields):
+        # Each answer is spoken after the question, which is the label. Without a question, all answers are the label.
+        all_labels = " ".join(dict.fromkeys(stated_field.spoken.label for stated_field in unit_fields))
+        label = f"{label.partition('?')[0]}?" if "?" in label else all_labels
     return label

@@ -1,7 +1,7 @@
 """Labels of several fields of one line that share its printed label: check boxes with an option each, and amounts that
 have words of their own.
 
-The print of such a line runs its options together, or sets them in the margin; each field says which of them it is.
+Such a line prints its options one after the other, or in the margin. The spoken text of each field names one option.
 """
 
 from __future__ import annotations
@@ -15,69 +15,71 @@ from taxkg_assets.rules.models.spoken import load_spoken
 _WORD = re.compile(r"\w+")
 _LONE_LETTER = re.compile(r"(?:^|\.)[A-Z]$")
 _SIGN = re.compile(r"\s*(?:\(\w{1,4}\)|\b\w)?\.?\s*$")
-# Of the words of a sentence that adds to a label, less than this share is in the label.
+# A sentence is added to a label if less than this share of its words is in the label.
 _KNOWN_FRAC = 0.5
 
 
-def find_option_labels(label: str, spoken: Sequence[str]) -> list[str]:
-    """Find a label of its own for each check box of a line that is spoken with the letter or number of an option.
+def find_option_labels(label: str, spoken_texts: Sequence[str]) -> list[str]:
+    """Find the label of each check box of a line whose spoken text contains the letter or number of an option.
 
     Args:
         label: The printed label of the line.
-        spoken: The words that each check box is spoken with, without the number of the line.
+        spoken_texts: Spoken text of each check box, without the number of the line.
 
     Returns:
         The words before the options, each with one option, or alone for a blank. Empty if fewer than two check boxes
         have an option, or two have the same.
     """
-    options = [_find_option(said) for said in spoken]
-    named = [option for option in options if option]
-    if len(named) < 2 or len(set(named)) < len(named):
+    options = [_find_option(spoken_text) for spoken_text in spoken_texts]
+    named_options = [option for option in options if option]
+    if len(named_options) < 2 or len(set(named_options)) < len(named_options):
         return []
-    stem = _find_stem(label, named)
+    stem = _find_stem(label, named_options)
     return [_join(stem, option) if option else stem or label for option in options]
 
 
-def find_distinct_labels(spoken: Sequence[str]) -> list[str]:
-    """Return the spoken words as labels; empty if two check boxes say the same, or one says a word at most.
+def find_distinct_labels(spoken_texts: Sequence[str]) -> list[str]:
+    """Return the spoken texts as labels; empty if two are equal, or if one has fewer than two words.
 
     Args:
-        spoken: The words that each check box of a line is spoken with, without the number of the line.
+        spoken_texts: Spoken text of each check box of a line, without the number of the line.
     """
-    is_distinct = all(len(said.split()) > 1 for said in spoken) and len(set(spoken)) == len(spoken)
-    return list(spoken) if is_distinct else []
+    is_distinct = all(len(spoken_text.split()) > 1 for spoken_text in spoken_texts) and len(set(spoken_texts)) == len(
+        spoken_texts
+    )
+    return list(spoken_texts) if is_distinct else []
 
 
-def add_words(label: str, said: str) -> str:
-    """Append the last sentence of what a field says that its line's label does not print to the label.
+def add_words(label: str, spoken_text: str) -> str:
+    """Append to a label the last sentence of a field's spoken text that the label lacks.
 
     Args:
         label: The printed label of the line.
-        said: The words that the field is spoken with.
+        spoken_text: Spoken text of the field.
 
     Returns:
-        The label alone if it has most words of each sentence, or they are fewer than two, or one names a column by its
-        letter.
+        The label with that sentence; the label alone if it contains most words of each sentence, if these have fewer
+        than two words, or if one names a column by its letter.
     """
-    added = _find_added_words(label, said)
-    period = "" if not added or label.endswith((".", ":", "?", ";")) else "."
-    return f"{label}{period} {added}".strip()
+    new_words = _find_added_words(label, spoken_text)
+    period = "" if not new_words or label.endswith((".", ":", "?", ";")) else "."
+    return f"{label}{period} {new_words}".strip()
 
 
-def _find_added_words(label: str, said: str) -> str:
-    known = {_singular(word) for word in _WORD.findall(label)}
-    column = load_form_lines().column_numbers.column_number.pattern
-    added = ""
-    for sentence in said.split(". "):
+def _find_added_words(label: str, spoken_text: str) -> str:
+    label_words = {_singular(word) for word in _WORD.findall(label)}
+    column_pattern = load_form_lines().column_numbers.column_number.pattern
+    new_words = ""
+    for sentence in spoken_text.split(". "):
         words = [_singular(word) for word in _WORD.findall(sentence)]
-        if column.match(sentence) is not None or _LONE_LETTER.search(sentence) is not None:
+        if column_pattern.match(sentence) is not None or _LONE_LETTER.search(sentence) is not None:
             return ""
-        if sum(word in known for word in words) >= _KNOWN_FRAC * len(words):
-            # What is said before the words of the line is a note next to it.
-            added = ""
+        if sum(word in label_words for word in words) >= _KNOWN_FRAC * len(words):
+            # A sentence spoken before the words of the line is a note next to the line.
+            new_words = ""
         elif len(words) > 1:
-            added = sentence.strip(" .")
-    return added
+            new_words = sentence.strip(" .")
+    return new_words
 
 
 def _singular(word: str) -> str:
@@ -85,22 +87,22 @@ def _singular(word: str) -> str:
 
 
 def _find_stem(label: str, options: Sequence[str]) -> str:
-    """Return the words of a label before the first option, which it may print with its letter or number."""
-    found = [re.search(rf"(?<!\w){re.escape(option)}(?!\w)", label) for option in options]
-    starts = [match.start() for match in found if match is not None]
+    """Return the words of a label before the first option and before that option's letter or number."""
+    matches = [re.search(rf"(?<!\w){re.escape(option)}(?!\w)", label) for option in options]
+    starts = [match.start() for match in matches if match is not None]
     if starts:
         return _SIGN.sub("", label[: min(starts)])
     return label[: label.find(":") + 1] or label
 
 
-def _find_option(said: str) -> str:
-    """Return what follows the letter or number of an option; empty without one."""
-    found = [match["option"] for rule in load_spoken().options for match in rule.pattern.finditer(said)]
-    return found[-1] if found else ""
+def _find_option(spoken_text: str) -> str:
+    """Return the words after the letter or number of an option; empty if the text contains no option."""
+    options = [match["option"] for rule in load_spoken().options for match in rule.pattern.finditer(spoken_text)]
+    return options[-1] if options else ""
 
 
 def _join(stem: str, option: str) -> str:
-    """Join the words before the options with one of them; a word that both share at the seam comes once."""
-    first, _, rest = option.partition(" ")
-    is_repeated = bool(rest) and _WORD.findall(stem)[-1:] == _WORD.findall(first)[:1]
-    return f"{stem} {rest if is_repeated else option}".strip()
+    """Join the words before the options with one option; a word at both the end and the beginning is kept once."""
+    first_word, _, words_after = option.partition(" ")
+    is_repeated = bool(words_after) and _WORD.findall(stem)[-1:] == _WORD.findall(first_word)[:1]
+    return f"{stem} {words_after if is_repeated else option}".strip()

@@ -1,6 +1,6 @@
-"""What a field of a form states about itself to be heard, read into key, part, row, column, label and formula.
+"""The spoken texts of a form's fields (tooltips for screen readers), parsed into key, part, row, column and label.
 
-Spoken texts are spelled for the ear; their words stand in for the printed ones only where the print is in pieces.
+Spoken texts differ from the printed words; they are used as labels only where the printed words are in pieces.
 """
 
 from __future__ import annotations
@@ -18,12 +18,21 @@ _ROMAN = re.compile(r"^[ivx]{1,5}$")
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A parsed spoken text of a form field; fields that the text does not mention are empty.
+    """A parsed spoken text of a form field; what the text does not mention is "".
 
-    key: `4b`, `1ii`, `e`. kind: box, line, option (a check box with a capital letter) or letter (a letter alone), else
-    empty. number: the line that a row belongs to. section: the heading mentioned with the part. column: its letter;
-    head: its words. row: as spoken. entry: the entry of a list that is spoken as the column of a row; the row ends
-    with it.
+    Attributes:
+        key: Number or letter: `4b`, `1ii`, `e`.
+        kind: `box`, `line`, `option` for a check box with a capital letter, `letter` for a letter alone, or "".
+        part: Number of the part: `II`.
+        step: Number of the step.
+        section: Heading mentioned with the part.
+        row: Name of the row in a table, as spoken.
+        entry: Entry of a list, where the text mentions it as the column of a row; `row` ends with it.
+        column: Letter of the column.
+        head: Words of the column's head.
+        copy: Copy of the form: `B`.
+        label: Words that are none of the above.
+        formula: Sentences that say how the amount is computed.
     """
 
     key: str = ""
@@ -46,7 +55,7 @@ def read_spoken(text: str, *, is_entry: bool = False) -> Spoken:
 
     Args:
         text: Spoken text; may be empty.
-        is_entry: Whether a number at its end counts the entries of a list, and is no key.
+        is_entry: Whether a number at the end of the text counts the entries of a list, and is no key.
 
     Returns:
         The parsed text; a text that matches no rule is a label as a whole.
@@ -55,34 +64,48 @@ def read_spoken(text: str, *, is_entry: bool = False) -> Spoken:
         rules/spoken.yaml.
     """
     text = join_letters(" ".join(text.split()))
-    said, rest = _read_fronts(text)
-    before, said, rest = _read_key(said, rest, is_entry=is_entry)
-    said |= _read_headings(before)
-    formula = find_formula(rest)
-    rest = _read_item(said, rest, is_entry=is_entry)
-    rest = _read_column(said, rest)
-    return Spoken(**said, label=_plain(rest), formula=formula)
+    values, text_left = _read_fronts(text)
+    text_before, values, text_left = _read_key(values, text_left, is_entry=is_entry)
+    values |= _read_headings(text_before)
+    formula = find_formula(text_left)
+    text_left = _read_item(values, text_left, is_entry=is_entry)
+    text_left = _read_column(values, text_left)
+    return Spoken(**values, label=_plain(text_left), formula=formula)
 
 
 def find_entries(texts: Sequence[str]) -> set[str]:
-    """Find spoken texts that end with a number of a list: others say the same before the numbers from 1 on.
+    """Find the spoken texts that end with the number of a list entry.
+
+    These texts differ in that number only, and the numbers rise from 1 on: "Name of payer 1", "Name of payer 2".
 
     Args:
         texts: Spoken texts of the fields of one page.
 
     Returns:
-        Those of the texts that end so.
+        The texts that end with such a number.
     """
-    numbers: dict[str, dict[str, int]] = defaultdict(dict)
+    numbers_by_words: dict[str, dict[str, int]] = defaultdict(dict)
     for text in texts:
         match = load_spoken().items.last_number.pattern.search(" ".join(text.split()))
         if match is not None:
-            numbers[match.string[: match.start()]][text] = int(match["item"])
-    return {text for alike in numbers.values() for text in alike if 1 < max(alike.values()) == len({*alike.values()})}
+            numbers_by_words[match.string[: match.start()]][text] = int(match["item"])
+    return {
+        text
+        for text_numbers in numbers_by_words.values()
+        for text in text_numbers
+        if 1 < max(text_numbers.values()) == len({*text_numbers.values()})
+    }
 
 
 def join_letters(text: str) -> str:
-    """Join letters that are spelled out: "T I N" to "TIN"."""
+    """Join letters that are spelled out: "T I N" to "TIN".
+
+    Args:
+        text: Spoken text.
+
+    Returns:
+        Text with joined letters.
+    """
     for rule in load_spoken().spelled.find_usable(text):
         text = rule.pattern.sub(lambda match: match[0].replace(" ", ""), text)
     return text
@@ -97,117 +120,117 @@ def find_formula(text: str) -> str:
     Returns:
         The sentences, joined by blanks; empty for none.
     """
-    found = {
+    sentences = {
         match.start("formula"): match["formula"]
         for rule in load_spoken().formulas.find_usable(text)
         for match in rule.pattern.finditer(text)
     }
-    return " ".join(found[start] for start in sorted(found))
+    return " ".join(sentences[start] for start in sorted(sentences))
 
 
 def _read_fronts(text: str) -> tuple[dict[str, str], str]:
-    """Take off the front of a text what says where in the form its field is."""
-    said = dict.fromkeys(("key", "kind", "part", "step", "section", "row", "entry", "column", "head", "copy"), "")
+    """Read copy, part, step and row at the start of a text; return these and the rest of the text."""
+    values = dict.fromkeys(("key", "kind", "part", "step", "section", "row", "entry", "column", "head", "copy"), "")
     is_front = True
     while is_front:
         is_front = False
         for rule in load_spoken().fronts:
             match = rule.pattern.match(text)
             if match is not None:
-                said |= {name: value.strip() for name, value in match.groupdict().items() if value}
+                values |= {name: value.strip() for name, value in match.groupdict().items() if value}
                 text, is_front = text[match.end() :], True
-    return said, text
+    return values, text
 
 
-def _read_headings(before: str) -> dict[str, str]:
-    """Read what is said between the front of a text and its key: a part, or a few words that head the lines."""
+def _read_headings(text_before: str) -> dict[str, str]:
+    """Read the words between the start of a text and its key: a part, or a heading of a few words."""
     for rule in load_spoken().headings:
-        match = rule.pattern.search(before)
+        match = rule.pattern.search(text_before)
         if match is not None:
             return {name: value.strip() for name, value in match.groupdict().items() if value}
     return {}
 
 
-def _read_key(said: dict[str, str], text: str, *, is_entry: bool) -> tuple[str, dict[str, str], str]:
-    """Find the key; gives what is said before it, what is known by now, and what comes after it."""
-    found = [
+def _read_key(values: dict[str, str], text: str, *, is_entry: bool) -> tuple[str, dict[str, str], str]:
+    """Find the key; return the words before the key, `values` with the key added, and the words after the key."""
+    matches = [
         (match.start(), order, match)
         for order, rule in enumerate(load_spoken().keys.find_usable(text))
         if (match := rule.pattern.search(text)) is not None and not (is_entry and _ends_words(match))
     ]
-    if not found:
-        return "", said, text
-    start, _, match = min(found, key=lambda one: one[:2])
+    if not matches:
+        return "", values, text
+    start, _, match = min(matches, key=lambda match_place: match_place[:2])
     groups = {name: value for name, value in match.groupdict().items() if value}
     if "option" in groups:
-        said = said | {"key": groups["option"], "kind": "option"}
+        values = values | {"key": groups["option"], "kind": "option"}
     elif "letter" in groups:
-        said = said | {"key": groups["letter"], "kind": "letter"}
+        values = values | {"key": groups["letter"], "kind": "letter"}
     else:
         kind = "box" if groups.get("word", "").startswith("Box") else "line" if "word" in groups else ""
         row = groups.get("row", "")
         key = groups.get("key", "")
         if key and _ROMAN.match(row):
             key += row
-        said = said | {"key": key, "kind": kind, "row": row}
-        said["step"] = groups.get("step_key", said["step"])
-    rest = text[match.end() :].strip()
-    if said["key"].isdigit() and not said["row"]:
-        rest = _read_first_letter(said, rest)
-    return text[:start].strip(), said, rest
+        values = values | {"key": key, "kind": kind, "row": row}
+        values["step"] = groups.get("step_key", values["step"])
+    text_left = text[match.end() :].strip()
+    if values["key"].isdigit() and not values["row"]:
+        text_left = _read_first_letter(values, text_left)
+    return text[:start].strip(), values, text_left
 
 
 def _ends_words(match: re.Match[str]) -> bool:
-    """Decide whether a number is the last of a text that begins with words: it is no key, but a place in a list."""
-    found = load_spoken().items.last_number.pattern.search(match.string)
-    return found is not None and match.start() == found.start()
+    """Decide whether a number ends a text that begins with words: the number is no key, but counts list entries."""
+    number_match = load_spoken().items.last_number.pattern.search(match.string)
+    return number_match is not None and match.start() == number_match.start()
 
 
-def _read_first_letter(said: dict[str, str], rest: str) -> str:
-    """Read the letter after the words of a line that letters divide: from there on the field describes itself."""
-    match = load_spoken().first_letters.first_letter.pattern.search(rest)
+def _read_first_letter(values: dict[str, str], text_left: str) -> str:
+    """Read the letter of a line that letters divide, which follows the line's words; return the words after it."""
+    match = load_spoken().first_letters.first_letter.pattern.search(text_left)
     if match is None:
-        return rest
-    said["key"] += match["letter"]
-    return rest[match.end() :]
+        return text_left
+    values["key"] += match["letter"]
+    return text_left[match.end() :]
 
 
-def _read_item(said: dict[str, str], rest: str, *, is_entry: bool) -> str:
-    """Take the place in a list out of a text."""
-    match = load_spoken().items.item.pattern.search(rest)
+def _read_item(values: dict[str, str], text_left: str, *, is_entry: bool) -> str:
+    """Read the number of a list entry into `values`; return the text without that number."""
+    match = load_spoken().items.item.pattern.search(text_left)
     if match is not None:
-        said["row"] = said["row"] or match["item"] or match["line"] or match["entry"]
-        return f"{rest[: match.start()]}{rest[match.end() :]}"
-    match = load_spoken().items.last_number.pattern.search(rest) if is_entry else None
-    if match is None or said["row"]:
-        return rest
-    said["row"] = match["item"]
-    return rest[: match.start()].rstrip()
+        values["row"] = values["row"] or match["item"] or match["line"] or match["entry"]
+        return f"{text_left[: match.start()]}{text_left[match.end() :]}"
+    match = load_spoken().items.last_number.pattern.search(text_left) if is_entry else None
+    if match is None or values["row"]:
+        return text_left
+    values["row"] = match["item"]
+    return text_left[: match.start()].rstrip()
 
 
-def _read_column(said: dict[str, str], rest: str) -> str:
-    """Take the column off the end of a text."""
-    plain = _without_noise(rest)
+def _read_column(values: dict[str, str], text_left: str) -> str:
+    """Read the column at the end of a text into `values`; return the text without the column."""
+    plain_text = _without_noise(text_left)
     for rule in load_spoken().columns:
-        match = rule.pattern.search(plain)
+        match = rule.pattern.search(plain_text)
         if match is None:
             continue
-        head = _read_entry(said, match["head"])
+        head = _read_entry(values, match["head"])
         letters = list(load_spoken().column_letters.letter.pattern.finditer(head))
-        said["column"] = letters[-1]["letter"].lower() if letters else ""
-        said["head"] = _plain(head[letters[-1].end() :] if letters else head)
+        values["column"] = letters[-1]["letter"].lower() if letters else ""
+        values["head"] = _plain(head[letters[-1].end() :] if letters else head)
         # A header over several columns is read aloud between row and column, like the words of a line.
-        return "" if said["row"] else plain[: match.start("head")].removesuffix("Column: ")
-    return rest
+        return "" if values["row"] else plain_text[: match.start("head")].removesuffix("Column: ")
+    return text_left
 
 
-def _read_entry(said: dict[str, str], head: str) -> str:
-    """Take the entry of a list off the front of a column's head, in a table whose rows say what to enter for each."""
+def _read_entry(values: dict[str, str], head: str) -> str:
+    """Read the list entry that begins a column's head, in a table with a row for each kind of amount of an entry."""
     match = load_spoken().items.item.pattern.match(head)
-    if match is None or not said["row"] or not match["entry"]:
+    if match is None or not values["row"] or not match["entry"]:
         return head
-    said["entry"] = match["entry"]
-    said["row"] += f". {match['entry']}"
+    values["entry"] = match["entry"]
+    values["row"] += f". {match['entry']}"
     return head[match.end() :]
 
 

@@ -1,7 +1,7 @@
-"""Numbered lines that a page's fields mention and that the print alone does not show: letters within another line,
-rows with roman numerals, check boxes with capital letters.
+"""Numbered lines that are found only because a field of the page states them: letters within another line, rows with
+roman numerals, check boxes with capital letters.
 
-The field states which number to look for and where; what is printed there is taken out of the words around it.
+The field states the number, and its position shows where to look; the words found there become a line of their own.
 """
 
 from __future__ import annotations
@@ -21,9 +21,14 @@ _LINE = re.compile(r"(?:line_|step_|box_)(?P<number>\d*)(?P<letter>[A-Za-z]*)")
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a number is: a piece and the place in its text; `unit`: the line that holds it, None for a loose one.
+    """Where a number is printed.
 
-    is_full: with its digits, and not by its letter alone.
+    Attributes:
+        unit: Numbered line that contains the number; None where no numbered line does.
+        piece: Piece of text that contains the number.
+        at: Character of the piece's text where the number begins.
+        distance: Distance from the field: the height counts four times.
+        is_full: Whether the digits are printed, and not the letter alone.
     """
 
     unit: FormLine | None
@@ -33,61 +38,65 @@ class _Place:
     is_full: bool
 
 
-def add_stated_lines(found: FormLines, stated: Sequence[StatedField]) -> None:
-    """Add lines that the fields of a page mention, if the page prints their numbers.
+def add_stated_lines(form_lines: FormLines, stated_fields: Sequence[StatedField]) -> None:
+    """Add lines that the fields of a page state, if the page prints their numbers.
 
     Args:
-        found: Numbered lines of the page; extended in place.
-        stated: Fields of the page with the information in their spoken texts.
+        form_lines: Numbered lines and remaining text of the page; changed in place.
+        stated_fields: Fields of the page with the information in their spoken texts.
     """
-    known = {unit.key for unit in found.lines}
-    keys = {one.key for one in stated}
+    known_keys = {unit.key for unit in form_lines.lines}
+    keys = {stated_field.key for stated_field in stated_fields}
     fields: dict[str, list[StatedField]] = {}
-    for one in stated:
-        if one.key:
-            fields.setdefault(one.key, []).append(one)
-    for key, own in fields.items():
-        if key in known or key.startswith("column_"):
+    for stated_field in stated_fields:
+        if stated_field.key:
+            fields.setdefault(stated_field.key, []).append(stated_field)
+    for key, key_fields in fields.items():
+        if key in known_keys or key.startswith("column_"):
             continue
         place = min(
-            (place for one in own for place in _find_places(found, one)), key=lambda place: place.distance, default=None
+            (place for stated_field in key_fields for place in _find_places(form_lines, stated_field)),
+            key=lambda place: place.distance,
+            default=None,
         )
         if place is not None:
-            _take(found, key, place, is_known=keys)
-            known.add(key)
-    found.lines[:] = [unit for unit in found.lines if unit.lines]
+            _make_line(form_lines, key, place, stated_keys=keys)
+            known_keys.add(key)
+    form_lines.lines[:] = [unit for unit in form_lines.lines if unit.lines]
 
 
-def _find_places(found: FormLines, one: StatedField) -> list[_Place]:
-    """Find where the number of a field may be printed: on its row, to its left, or close above a row of its own."""
-    match = _LINE.match(one.key)
+def _find_places(form_lines: FormLines, stated_field: StatedField) -> list[_Place]:
+    """Find where the number of a field may be printed: on the row of the field, to its left, or close above it."""
+    match = _LINE.match(stated_field.key)
     if match is None:
         return []
-    names = _names_of(match["number"], match["letter"])
-    pieces: list[tuple[FormLine | None, Line]] = [(None, piece) for piece in found.rest]
-    pieces += [(None, piece) for piece in found.repeats if len(piece.text) == 1]
-    pieces += [(unit, piece) for unit in found.lines for piece in unit.lines]
+    name_pattern = _names_of(match["number"], match["letter"])
+    pieces: list[tuple[FormLine | None, Line]] = [(None, piece) for piece in form_lines.rest]
+    pieces += [(None, piece) for piece in form_lines.repeats if len(piece.text) == 1]
+    pieces += [(unit, piece) for unit in form_lines.lines for piece in unit.lines]
     places: list[_Place] = []
     for unit, piece in pieces:
-        rise = one.field.y1 - piece.base
-        if not -limits().field_drop_pt <= rise <= limits().field_rise_pt:
+        height_above = stated_field.field.y1 - piece.base
+        if not -limits().field_drop_pt <= height_above <= limits().field_rise_pt:
             continue
-        for name in names.finditer(piece.text):
-            x = _x_of(piece, name.start("number"))
-            reach = one.field.x0 - x
-            least = -limits().box_left_pt if one.field.kind == "checkbox" else -limits().field_drop_pt
-            if reach >= least and _is_bold_at(piece, name.start("number")):
-                is_full = name["number"][0].isdigit()
-                places.append(_Place(unit, piece, name.start("number"), abs(rise) * 4 + abs(reach), is_full))
+        for name_match in name_pattern.finditer(piece.text):
+            x = _x_of(piece, name_match.start("number"))
+            distance_left = stated_field.field.x0 - x
+            least_distance = -limits().box_left_pt if stated_field.field.kind == "checkbox" else -limits().field_drop_pt
+            if distance_left >= least_distance and _is_bold_at(piece, name_match.start("number")):
+                is_full = name_match["number"][0].isdigit()
+                places.append(
+                    _Place(unit, piece, name_match.start("number"), abs(height_above) * 4 + abs(distance_left), is_full)
+                )
     return places
 
 
 def _names_of(number: str, letter: str) -> re.Pattern[str]:
-    """Return the ways in which a number may be printed: 35b, 35 b, b, (b)."""
-    names = [f"{number}{letter}"] if number else []
+    """Build the pattern of the ways in which a number may be printed: 35b, 35 b, b, (b)."""
+    spellings = [f"{number}{letter}"] if number else []
     if letter:
-        names += [rf"\({letter}\)", letter] + ([f"{number} {letter}"] if number else [])
-    return re.compile(rf"(?<![\w(])(?P<number>{'|'.join(names)})(?![\w)])")
+        spellings += [rf"\({letter}\)", letter] + ([f"{number} {letter}"] if number else [])
+    return re.compile(rf"(?<![\w(])(?P<number>{'|'.join(spellings)})(?![\w)])")
 
 
 def _x_of(piece: Line, at: int) -> float:
@@ -101,55 +110,60 @@ def _is_bold_at(piece: Line, at: int) -> bool:
     return bool(right) and (right[0].first.is_bold or at == 0 or not piece.text[at].isalnum())
 
 
-def _take(found: FormLines, key: str, place: _Place, *, is_known: set[str]) -> None:
-    """Make a line of what is behind a number, up to the end of its line; what is before it stays."""
-    left, right = cut_line(place.piece, place.at)
+def _make_line(form_lines: FormLines, key: str, place: _Place, *, stated_keys: set[str]) -> None:
+    """Make a new line from a number and the words after it; the words before it stay in their line."""
+    pieces_before, number_pieces = cut_line(place.piece, place.at)
     unit = place.unit
     is_part = not key[-1].isdigit()
     if unit is None:
-        found.rest[:] = [piece for piece in found.rest if piece is not place.piece] + left
-        # A letter may have been taken for one that only repeats that of a line above.
-        found.repeats[:] = [piece for piece in found.repeats if piece is not place.piece]
-        after = [] if not right else _rest_of_row(found, right[0])
-        found.lines.append(FormLine(key, is_part, [*right, *after]))
+        form_lines.rest[:] = [piece for piece in form_lines.rest if piece is not place.piece] + pieces_before
+        # A letter may have been taken for a repeated number.
+        form_lines.repeats[:] = [piece for piece in form_lines.repeats if piece is not place.piece]
+        pieces_after = [] if not number_pieces else _take_rest_of_row(form_lines, number_pieces[0])
+        form_lines.lines.append(FormLine(key, is_part, [*number_pieces, *pieces_after]))
         return
     if place.at == 0 and place.piece is unit.lines[0]:
-        # The whole line is meant: its number is printed in full, or its letter was given the number of another line.
-        if place.is_full or sum(other.key == unit.key for other in found.lines) > 1:
+        # The field states the whole line: its number is printed in full, or its letter has got the number of another
+        # line.
+        if place.is_full or sum(other.key == unit.key for other in form_lines.lines) > 1:
             unit.key = key
         return
     key = _key_in(unit, key)
     ix = next(ix for ix, piece in enumerate(unit.lines) if piece is place.piece)
-    after = unit.lines[ix + 1 :]
-    number = "".join(line.text for line in (*unit.lines[:ix], *left)).strip()
-    if unit.key not in is_known and number == unit.key.partition("_")[2]:
+    pieces_after = unit.lines[ix + 1 :]
+    number = "".join(line.text for line in (*unit.lines[:ix], *pieces_before)).strip()
+    if unit.key not in stated_keys and number == unit.key.partition("_")[2]:
         # The number is printed apart from its first letter and names no field of its own.
         unit.key = key
         return
-    unit.lines[:] = [*unit.lines[:ix], *left]
-    found.lines.insert(found.lines.index(unit) + 1, FormLine(key, is_part, [*right, *after]))
+    unit.lines[:] = [*unit.lines[:ix], *pieces_before]
+    form_lines.lines.insert(form_lines.lines.index(unit) + 1, FormLine(key, is_part, [*number_pieces, *pieces_after]))
 
 
 def _key_in(unit: FormLine, key: str) -> str:
-    """Assign to a letter the number of the line that it is printed in, whatever its field states."""
-    own, said = _LINE.match(unit.key), _LINE.match(key)
-    if own is None or said is None or not own["number"] or not said["letter"]:
+    """Return the key with the number of the line that the letter is printed in, whatever number the field states."""
+    line_match, key_match = _LINE.match(unit.key), _LINE.match(key)
+    if line_match is None or key_match is None or not line_match["number"] or not key_match["letter"]:
         return key
-    return f"{unit.key.partition('_')[0]}_{own['number']}{said['letter']}"
+    return f"{unit.key.partition('_')[0]}_{line_match['number']}{key_match['letter']}"
 
 
-def _rest_of_row(found: FormLines, piece: Line) -> list[Line]:
-    """Take the loose words that go on from a number on its row."""
+def _take_rest_of_row(form_lines: FormLines, piece: Line) -> list[Line]:
+    """Remove from the remaining text the words that follow a number on its row, and return these words."""
     row = sorted(
-        (other for other in found.rest if abs(other.base - piece.base) <= limits().row_pt and other.x0 >= piece.x1 - 2),
+        (
+            other
+            for other in form_lines.rest
+            if abs(other.base - piece.base) <= limits().row_pt and other.x0 >= piece.x1 - 2
+        ),
         key=lambda other: other.x0,
     )
-    taken: list[Line] = []
-    end = piece.x1
+    words_after: list[Line] = []
+    right_edge = piece.x1
     for other in row:
-        if other.x0 - end > limits().number_gap_pt or (taken and read_line_number(other) is not None):
+        if other.x0 - right_edge > limits().number_gap_pt or (words_after and read_line_number(other) is not None):
             break
-        taken.append(other)
-        end = other.x1
-    found.rest[:] = [other for other in found.rest if not any(other is one for one in taken)]
-    return taken
+        words_after.append(other)
+        right_edge = other.x1
+    form_lines.rest[:] = [other for other in form_lines.rest if not any(other is word for word in words_after)]
+    return words_after

@@ -20,32 +20,38 @@ def find_entries(lines: Sequence[Line]) -> frozenset[int]:
     Returns:
         0-based indices of the entries in `lines`.
     """
-    ending = [ix for ix, line in enumerate(lines) if line.text[-1].isdigit() and _ends_with_page(line.text)]
+    ending_ixs = [ix for ix, line in enumerate(lines) if line.text[-1].isdigit() and _ends_with_page(line.text)]
     limits = load_roles().entries
-    found: set[int] = set()
-    while len(ending) >= limits.least:
-        run = [ending[0]]
-        for ix in ending[1:]:
-            if ix - run[-1] > limits.most_lines:
+    entry_ixs: set[int] = set()
+    while len(ending_ixs) >= limits.least:
+        run_ixs = [ending_ixs[0]]
+        for ix in ending_ixs[1:]:
+            if ix - run_ixs[-1] > limits.most_lines:
                 break
-            run.append(ix)
-        ending = ending[len(run) :]
-        if len(run) >= limits.least and len(run) >= limits.ending_frac * (run[-1] - run[0] + 1):
-            found |= set(range(run[0] + 1, run[-1] + 1))
-    return frozenset(found)
+            run_ixs.append(ix)
+        ending_ixs = ending_ixs[len(run_ixs) :]
+        if len(run_ixs) >= limits.least and len(run_ixs) >= limits.ending_frac * (run_ixs[-1] - run_ixs[0] + 1):
+            entry_ixs |= set(range(run_ixs[0] + 1, run_ixs[-1] + 1))
+    return frozenset(entry_ixs)
 
 
-def begins_entry(line: Line, above: Sequence[Line]) -> bool:
+def begins_entry(line: Line, entry_lines: Sequence[Line]) -> bool:
     """Return whether a line begins a new entry: the one above is complete, or its next line would be indented.
 
     Args:
         line: Printed line.
-        above: Lines above it, from top to bottom.
+        entry_lines: Lines above it, from top to bottom.
+
+    Args:
+        entry_lines: Lines of the entry above, from top to bottom.
+
+    Returns:
+        True where the entry above is complete, or where a further line of that entry would be indented.
     """
-    if _ends_with_page(above[-1].text) or load_roles().entry_ends.matches(above[-1].text):
+    if _ends_with_page(entry_lines[-1].text) or load_roles().entry_ends.matches(entry_lines[-1].text):
         return True
     limits = load_roles().entries
-    return bool(line.x0 < above[0].x0 + limits.indent_sizes * line.size)
+    return bool(line.x0 < entry_lines[0].x0 + limits.indent_sizes * line.size)
 
 
 def _ends_with_page(text: str) -> bool:

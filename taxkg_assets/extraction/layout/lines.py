@@ -21,7 +21,7 @@ _SAME_BASE_FRAC = 0.35
 # Widest gap inside a line, in type sizes: justified lines and hanging bullets stay below it.
 _LINE_GAP_SIZES = 2.6
 _JUSTIFIED_GAP_SIZES = 5.0
-# Pieces with a narrower gap meet.
+# Pieces with a narrower gap are set without a blank between them.
 _JOINED_SIZES = 0.1
 _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
@@ -37,7 +37,23 @@ LIST_MARKS = frozenset("•●▪■◦‣∙·►▶")
 
 @dataclass(slots=True)
 class Line:
-    """One printed line of one column with its spans from left to right; `first` and `last` are not blank."""
+    """One printed line of one column.
+
+    Attributes:
+        page: Number of the page, from 1.
+        spans: Spans from left to right.
+        first: First span that is not blank.
+        last: Last span that is not blank.
+        text: Text of the line, with single blanks.
+        x0: Left edge of the first character, in points.
+        y0: Upper edge.
+        x1: Right edge.
+        y1: Lower edge.
+        size: Type size of the longest span, in points.
+        base: Lower edge of the longest span: lines with equal values are set side by side.
+        is_bold: Whether all letters and digits are bold.
+        is_italic: Whether all letters and digits are italic.
+    """
 
     page: int
     spans: list[Span]
@@ -59,10 +75,20 @@ class Line:
         return self.y1 - self.y0
 
 
-# Not frozen for the same reason as spans; never changed all the same.
+# Not frozen, because frozen instances are slower to make; never changed.
 @dataclass(slots=True)
 class Piece:
-    """A range of an element's text and the rectangle that prints it."""
+    """A range of an element's text, and the rectangle where that range is printed.
+
+    Attributes:
+        start: First character of the range.
+        end: Character after the range.
+        page: Number of the page, from 1.
+        x0: Left edge, in points.
+        y0: Upper edge.
+        x1: Right edge.
+        y1: Lower edge.
+    """
 
     start: int
     end: int
@@ -74,39 +100,39 @@ class Piece:
 
 
 def make_line(page: int, spans: Sequence[Span]) -> Line | None:
-    """Build a line from spans; None if all are blank.
+    """Build a line from spans.
 
     Args:
         page: 1-based page.
         spans: Spans of one line in reading order.
 
     Returns:
-        The line.
+        The line; None if all spans are blank.
     """
     if len(spans) == 1:
         return _plain_line(page, spans[0])
-    shown = [span for span in spans if span.text and not span.text.isspace()]
-    if not shown:
+    shown_spans = [span for span in spans if span.text and not span.text.isspace()]
+    if not shown_spans:
         return None
-    first, last = shown[0], shown[-1]
-    main, longest, y0, y1 = first, len(first.text), first.y0, first.y1
+    first, last = shown_spans[0], shown_spans[-1]
+    longest_span, most_letters, y0, y1 = first, len(first.text), first.y0, first.y1
     is_marked = False
-    for span in shown:
-        # Faster than the least and the greatest of two.
+    for span in shown_spans:
+        # Faster than `min` and `max`.
         count = len(span.text)
-        if count > longest:
-            main, longest = span, count
+        if count > most_letters:
+            longest_span, most_letters = span, count
         y0 = span.y0 if span.y0 < y0 else y0
         y1 = span.y1 if span.y1 > y1 else y1
         is_marked = is_marked or span.is_bold or span.is_italic
-    lettered = [span for span in shown if any(map(str.isalnum, span.text))] if is_marked else []
+    letter_spans = [span for span in shown_spans if any(map(str.isalnum, span.text))] if is_marked else []
     text = "".join(span.text for span in spans).strip()
     if "  " in text or "\t" in text:
         text = " ".join(text.split())
     x0 = first.x0
-    blanks = len(first.text) - len(first.text.lstrip())
-    if blanks:
-        x0 += (first.x1 - first.x0) * blanks / len(first.text)
+    blank_count = len(first.text) - len(first.text.lstrip())
+    if blank_count:
+        x0 += (first.x1 - first.x0) * blank_count / len(first.text)
     return Line(
         page,
         list(spans),
@@ -117,29 +143,31 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
         y0,
         last.x1,
         y1,
-        main.size_pt,
-        main.y1,
-        bool(lettered) and all(span.is_bold for span in lettered),
-        bool(lettered) and all(span.is_italic for span in lettered),
+        longest_span.size_pt,
+        longest_span.y1,
+        bool(letter_spans) and all(span.is_bold for span in letter_spans),
+        bool(letter_spans) and all(span.is_italic for span in letter_spans),
     )
 
 
 def _plain_line(page: int, span: Span) -> Line | None:
     """Build a line of one span: nine of ten lines are, so it is done without loops."""
-    stored = span.text
-    text = stored.strip()
+    stored_text = span.text
+    text = stored_text.strip()
     if not text:
         return None
     if "  " in text:
         text = " ".join(text.split())
     x0 = span.x0
-    if stored[0] != text[0]:
-        x0 += (span.x1 - span.x0) * (len(stored) - len(stored.lstrip())) / len(stored)
-    bold, italic = span.is_bold, span.is_italic
-    if bold or italic:
+    if stored_text[0] != text[0]:
+        x0 += (span.x1 - span.x0) * (len(stored_text) - len(stored_text.lstrip())) / len(stored_text)
+    is_bold, is_italic = span.is_bold, span.is_italic
+    if is_bold or is_italic:
         has_letters = any(map(str.isalnum, text))
-        bold, italic = bold and has_letters, italic and has_letters
-    return Line(page, [span], span, span, text, x0, span.y0, span.x1, span.y1, span.size_pt, span.y1, bold, italic)
+        is_bold, is_italic = is_bold and has_letters, is_italic and has_letters
+    return Line(
+        page, [span], span, span, text, x0, span.y0, span.x1, span.y1, span.size_pt, span.y1, is_bold, is_italic
+    )
 
 
 def find_lines(page: Page) -> list[Line]:
@@ -148,24 +176,24 @@ def find_lines(page: Page) -> list[Line]:
     Args:
         page: Page with its spans.
     """
-    stored: list[list[Span]] = []
+    line_spans: list[list[Span]] = []
     block_ix = line_ix = -1
     for span in page.spans:
         if span.line_ix == line_ix and span.block_ix == block_ix:
-            stored[-1].append(span)
+            line_spans[-1].append(span)
         else:
-            stored.append([span])
+            line_spans.append([span])
             block_ix, line_ix = span.block_ix, span.line_ix
     number = page.page
-    found = [_plain_line(number, spans[0]) if len(spans) == 1 else make_line(number, spans) for spans in stored]
-    return [line for line in found if line is not None]
+    lines = [_plain_line(number, spans[0]) if len(spans) == 1 else make_line(number, spans) for spans in line_spans]
+    return [line for line in lines if line is not None]
 
 
 def is_upright(line: Line) -> bool:
-    """Return whether a line runs from left to right; watermarks and edge prints do not.
+    """Return whether a line runs from left to right; watermarks and texts on the edge of a page do not.
 
     Args:
-        line: A line with its direction.
+        line: Line to test: one that is much higher than its type is set upward or across.
     """
     if line.y1 - line.y0 <= 2.2 * line.size or len(line.text) < 4:
         return True
@@ -180,41 +208,41 @@ def merge_lines(lines: list[Line]) -> list[Line]:
     """
     if len(lines) == 1:
         return list(lines)
-    ordered = sorted(lines, key=_PLACE)
-    if all(line.base - above.base >= _SAME_BASE_FRAC * line.size for above, line in pairwise(ordered)):
-        return ordered
+    lines_by_place = sorted(lines, key=_PLACE)
+    if all(line.base - above.base >= _SAME_BASE_FRAC * line.size for above, line in pairwise(lines_by_place)):
+        return lines_by_place
     rows: list[list[Line]] = []
-    lowest = -inf
-    for line in ordered:
+    lowest_base = -inf
+    for line in lines_by_place:
         # Nothing is lower than the line before: most lines are too far below it to stand in any row.
-        is_near = line.base - lowest < _SAME_BASE_FRAC * line.size
-        lowest = line.base
+        is_near = line.base - lowest_base < _SAME_BASE_FRAC * line.size
+        lowest_base = line.base
         for row in reversed(rows[-4:]) if is_near else ():
-            last = row[-1]
-            if abs(last.base - line.base) < _SAME_BASE_FRAC * min(last.size, line.size):
+            last_piece = row[-1]
+            if abs(last_piece.base - line.base) < _SAME_BASE_FRAC * min(last_piece.size, line.size):
                 row.append(line)
                 break
         else:
             rows.append([line])
-    merged: list[Line] = []
+    merged_lines: list[Line] = []
     for row in rows:
         if len(row) == 1:
-            merged.append(row[0])
+            merged_lines.append(row[0])
             continue
         row.sort(key=lambda line: line.x0)
         if _is_justified(row):
-            merged.append(join_row(row))
+            merged_lines.append(join_row(row))
             continue
-        run = [row[0]]
+        pieces = [row[0]]
         for line in row[1:]:
-            gap = line.x0 - run[-1].x1
-            if gap <= _LINE_GAP_SIZES * max(line.size, run[-1].size) or _LEADER.search(run[-1].text):
-                run.append(line)
+            gap = line.x0 - pieces[-1].x1
+            if gap <= _LINE_GAP_SIZES * max(line.size, pieces[-1].size) or _LEADER.search(pieces[-1].text):
+                pieces.append(line)
             else:
-                merged.append(join_row(run))
-                run = [line]
-        merged.append(join_row(run))
-    return merged
+                merged_lines.append(join_row(pieces))
+                pieces = [line]
+        merged_lines.append(join_row(pieces))
+    return merged_lines
 
 
 def _is_justified(row: list[Line]) -> bool:
@@ -225,51 +253,63 @@ def _is_justified(row: list[Line]) -> bool:
     return min(gaps) > 0 and max(gaps) - min(gaps) < 1.5 and max(gaps) < _JUSTIFIED_GAP_SIZES * row[0].size
 
 
-def join_row(run: list[Line]) -> Line:
+def join_row(pieces: list[Line]) -> Line:
     """Return the pieces of one printed line as one line.
 
     Args:
-        run: Pieces from left to right.
+        pieces: Pieces from left to right.
+
+    Args:
+        pieces: Pieces of one printed line, from left to right.
     """
-    if len(run) == 1:
-        return run[0]
-    spans: list[Span] = list(run[0].spans)
-    text = run[0].text
-    for before, line in pairwise(run):
-        is_apart = not _touches(before, line)
+    if len(pieces) == 1:
+        return pieces[0]
+    spans: list[Span] = list(pieces[0].spans)
+    text = pieces[0].text
+    for piece_before, piece in pairwise(pieces):
+        is_apart = not _touches(piece_before, piece)
         if is_apart:
             # A blank where the PDF stores none, so that any part of the line reads as printed.
-            spans.append(_blank_after(spans[-1], line.x0))
-        spans += line.spans
-        text = f"{text} {line.text}" if is_apart else text + line.text
-    joined = make_line(run[0].page, spans)
-    assert joined is not None, "lines of visible spans join to a visible line"
-    joined.text = text
-    return joined
+            spans.append(_blank_after(spans[-1], piece.x0))
+        spans += piece.spans
+        text = f"{text} {piece.text}" if is_apart else text + piece.text
+    joined_line = make_line(pieces[0].page, spans)
+    assert joined_line is not None, "lines of visible spans join to a visible line"
+    joined_line.text = text
+    return joined_line
 
 
-def _touches(before: Line, line: Line) -> bool:
+def _touches(piece_before: Line, piece: Line) -> bool:
     """Decide whether two pieces of a line meet without a blank, as a link does with the comma after it."""
-    if before.text in _CENTURIES and line.text.isdigit() and len(line.text) == 2:
+    if piece_before.text in _CENTURIES and piece.text.isdigit() and len(piece.text) == 2:
         # The year of an annual product, in two typefaces.
-        return abs(line.x0 - before.x1) < _JOINED_SIZES * max(before.size, line.size)
-    if before.spans[-1].text[-1:].isspace() or line.spans[0].text[:1].isspace():
+        return abs(piece.x0 - piece_before.x1) < _JOINED_SIZES * max(piece_before.size, piece.size)
+    if piece_before.spans[-1].text[-1:].isspace() or piece.spans[0].text[:1].isspace():
         return False
-    return are_joined(before.text, line.text, gap=line.x0 - before.x1, size=max(before.size, line.size))
+    return are_joined(
+        piece_before.text, piece.text, gap_pt=piece.x0 - piece_before.x1, size_pt=max(piece_before.size, piece.size)
+    )
 
 
-def are_joined(before: str, after: str, *, gap: float, size: float) -> bool:
+def are_joined(text_before: str, text_after: str, *, gap_pt: float, size_pt: float) -> bool:
     """Return whether two texts are set without a space between them.
 
     False if letters or digits are on both sides of a gap.
 
     Args:
-        before: Text on the left.
-        after: Text on the right.
-        gap: Distance between them in points.
-        size: Type size in points.
+        text_before: Text on the left.
+        text_after: Text on the right.
+        gap_pt: Distance between them in points.
+        size_pt: Type size in points.
+
+    Args:
+        gap_pt: Distance between the texts, in points.
+        size_pt: Larger of their type sizes, in points.
+
+    Returns:
+        False where the gap is wide, and where letters or digits are on both sides of a gap.
     """
-    return abs(gap) < _JOINED_SIZES * size and not (before[-1:].isalnum() and after[:1].isalnum())
+    return abs(gap_pt) < _JOINED_SIZES * size_pt and not (text_before[-1:].isalnum() and text_after[:1].isalnum())
 
 
 def _blank_after(span: Span, x1: float) -> Span:
@@ -292,44 +332,50 @@ def _blank_after(span: Span, x1: float) -> Span:
     )
 
 
-def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
+def cut_line(line: Line, char_ix: int) -> tuple[list[Line], list[Line]]:
     """Split a line at a character; a blank side yields no line.
 
     Args:
         line: Line to cut.
-        at: Character of its text before which it is cut.
+        char_ix: Character of its text before which it is cut.
+
+    Args:
+        char_ix: Number of the character in the line's text that begins the second part.
 
     Returns:
         Lines before and after the cut.
+
+    Returns:
+        Lines before and after the cut; a blank part yields an empty list.
     """
-    left: list[Span] = []
-    right: list[Span] = []
-    room = _find_stored(line, at)
+    left_spans: list[Span] = []
+    right_spans: list[Span] = []
+    char_count = _find_stored(line, char_ix)
     for span in line.spans:
-        if room >= len(span.text):
-            left.append(span)
-        elif room <= 0:
-            right.append(span)
+        if char_count >= len(span.text):
+            left_spans.append(span)
+        elif char_count <= 0:
+            right_spans.append(span)
         else:
-            middle = span.x0 + (span.x1 - span.x0) * room / len(span.text)
-            left.append(replace(span, text=span.text[:room], x1=middle))
-            right.append(replace(span, text=span.text[room:], x0=middle))
-        room -= len(span.text)
-    sides = [make_line(line.page, spans) for spans in (left, right)]
+            cut_x = span.x0 + (span.x1 - span.x0) * char_count / len(span.text)
+            left_spans.append(replace(span, text=span.text[:char_count], x1=cut_x))
+            right_spans.append(replace(span, text=span.text[char_count:], x0=cut_x))
+        char_count -= len(span.text)
+    sides = [make_line(line.page, spans) for spans in (left_spans, right_spans)]
     return ([sides[0]] if sides[0] else []), ([sides[1]] if sides[1] else [])
 
 
-def _find_stored(line: Line, at: int) -> int:
+def _find_stored(line: Line, char_ix: int) -> int:
     """Find the place in a line's stored spans of a character of its text, which has one blank for several."""
-    stored = "".join(span.text for span in line.spans)
-    blanks = len(stored) - len(stored.lstrip())
-    if len(line.text) == len(stored.strip()):
-        return at + blanks
-    place = blanks
-    for _ in range(at):
-        is_blank = stored[place : place + 1].isspace()
+    stored_text = "".join(span.text for span in line.spans)
+    blank_count = len(stored_text) - len(stored_text.lstrip())
+    if len(line.text) == len(stored_text.strip()):
+        return char_ix + blank_count
+    place = blank_count
+    for _ in range(char_ix):
+        is_blank = stored_text[place : place + 1].isspace()
         place += 1
-        while is_blank and stored[place : place + 1].isspace():
+        while is_blank and stored_text[place : place + 1].isspace():
             place += 1
     return place
 
@@ -350,21 +396,21 @@ def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, li
     parts: list[str] = []
     starts = [0]
     length = 0
-    before = lines[0].text
+    text_before = lines[0].text
     for line in lines[1:]:
         text = line.text
         # A blank parts them, unless the line ends in one of a few signs.
-        glue = _glue(before, text, words) if before[-1] in _TIES else " "
-        if glue == " ":
-            before += " "
-        elif glue == "-":
-            before = before[:-1]
-        parts.append(before)
-        length += len(before)
+        joint = _find_joint(text_before, text, words) if text_before[-1] in _TIES else " "
+        if joint == " ":
+            text_before += " "
+        elif joint == "-":
+            text_before = text_before[:-1]
+        parts.append(text_before)
+        length += len(text_before)
         starts.append(length)
-        before = text
-    parts.append(before)
-    length += len(before)
+        text_before = text
+    parts.append(text_before)
+    length += len(text_before)
     pieces = [
         Piece(start, end, line.page, line.x0, line.y0, line.x1, line.y1)
         for start, end, line in zip(starts, [*starts[1:], length], lines, strict=True)
@@ -372,29 +418,31 @@ def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, li
     return "".join(parts), pieces
 
 
-def _glue(before: str, after: str, words: Container[str]) -> str:
-    """Decide what is between two lines: a space, nothing, or '-' for a hyphen that must go."""
-    end = before[-1]
-    if end == "\u00ad":
+def _find_joint(text_before: str, text_after: str, words: Container[str]) -> str:
+    """Decide what joins two lines: a space, nothing, or '-' where the hyphen at the line end must be removed."""
+    last_letter = text_before[-1]
+    if last_letter == "\u00ad":
         return "-"
-    if after[0] in LIST_MARKS:
+    if text_after[0] in LIST_MARKS:
         return " "
-    if end in "/—–" or (end == ")" and _SUBDIVISION.match(after) and _is_divided(before)):
+    if last_letter in "/—–" or (
+        last_letter == ")" and _SUBDIVISION.match(text_after) and _ends_with_subdivision(text_before)
+    ):
         return ""
-    if end != "-":
+    if last_letter != "-":
         return " "
-    left, right = _LEFT_PART.search(before.rpartition(" ")[2]), _RIGHT_PART.match(after)
-    if left is None or right is None:
+    left_part, right_part = _LEFT_PART.search(text_before.rpartition(" ")[2]), _RIGHT_PART.match(text_after)
+    if left_part is None or right_part is None:
         return ""
-    whole = (left[0] + right[0]).lower()
-    is_hyphenated = f"{left[0]}-{right[0]}".lower() in words
-    if right[0][0].islower():
-        return "" if is_hyphenated and whole not in words else "-"
+    joined_word = (left_part[0] + right_part[0]).lower()
+    is_hyphenated = f"{left_part[0]}-{right_part[0]}".lower() in words
+    if right_part[0][0].islower():
+        return "" if is_hyphenated and joined_word not in words else "-"
     # Capitals with a hyphen may be a code: only a word that is printed whole elsewhere is joined.
-    is_split = min(len(left[0]), len(right[0])) > 1 and left[0].isupper() and right[0].isupper()
-    return "-" if is_split and not is_hyphenated and whole in words else ""
+    is_split = min(len(left_part[0]), len(right_part[0])) > 1 and left_part[0].isupper() and right_part[0].isupper()
+    return "-" if is_split and not is_hyphenated and joined_word in words else ""
 
 
-def _is_divided(before: str) -> bool:
+def _ends_with_subdivision(line_text: str) -> bool:
     """Decide whether a line ends with the subdivision of a law, which the next one may divide further."""
-    return load_roles().tight_joins.matches(before)
+    return load_roles().tight_joins.matches(line_text)

@@ -15,7 +15,12 @@ from taxkg_assets.rules.models.roles import load_roles
 
 @dataclass(frozen=True, slots=True)
 class PrintedText:
-    """The lines of every page, in stored order, and the type of the document."""
+    """The printed lines of a document and its type sizes.
+
+    Attributes:
+        lines: Lines of each page in stored order, by page from 1.
+        style: Type sizes of the document, and the headers and footers that it repeats.
+    """
 
     lines: dict[int, list[Line]]
     style: Style
@@ -30,12 +35,14 @@ class PrintedText:
             Numbers of the spans on the page, 0-based.
         """
         lines = self.lines[page.page]
-        kept = find_address_lines(page, lines, self.style)
+        address_line_ids = find_address_lines(page, lines, self.style)
         is_icon, is_furniture = search_for(load_roles().icons), find_artifact_test(page, self.style)
-        apart = [
-            line for line in lines if is_icon(line.text) is not None or (is_furniture(line) and id(line) not in kept)
+        furniture_lines = [
+            line
+            for line in lines
+            if is_icon(line.text) is not None or (is_furniture(line) and id(line) not in address_line_ids)
         ]
-        return frozenset(span.span_ix for line in apart for span in line.spans)
+        return frozenset(span.span_ix for line in furniture_lines for span in line.spans)
 
 
 def read_printed_text(source: Source) -> PrintedText:
@@ -47,6 +54,6 @@ def read_printed_text(source: Source) -> PrintedText:
     Returns:
         Lines by page, and the type sizes of the document.
     """
-    lines: list[list[Line]] = [find_lines(page) for page in source.pages]
-    by_page: Sequence[tuple[Page, list[Line]]] = list(zip(source.pages, lines, strict=True))
-    return PrintedText({page.page: found for page, found in by_page}, find_style(source, lines))
+    pages_lines: list[list[Line]] = [find_lines(page) for page in source.pages]
+    lines_by_page: Sequence[tuple[Page, list[Line]]] = list(zip(source.pages, pages_lines, strict=True))
+    return PrintedText({page.page: page_lines for page, page_lines in lines_by_page}, find_style(source, pages_lines))

@@ -32,7 +32,7 @@ _SAME_SIZE_PT, _SAME_EDGE_PT, _NEXT_LINE_SIZES = 0.3, 1.5, 1.4
 
 
 def is_artifact(line: Line, page: Page, style: Style) -> bool:
-    """Return whether a line is page furniture: running header or footer, catalog number, proof mark, edge print.
+    """Return whether a line is page furniture: running header or footer, catalog number, proof mark, text at the edge.
 
     Args:
         line: Printed line.
@@ -52,20 +52,20 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
     Returns:
         Function of a line.
     """
-    head, foot = find_edges(page)
-    lone_foot = thresholds().lone_foot_frac * page.height_pt
-    repeated = style.repeated
+    header_bottom, footer_top = find_edges(page)
+    lone_footer_top = thresholds().lone_foot_frac * page.height_pt
+    repeated_texts = style.repeated
     search = search_for(load_roles().artifacts)
 
     def test(line: Line) -> bool:
         if line.size > 60 or not is_upright(line):
             return True
         text = line.text
-        if line.y0 > foot or line.y1 < head:
-            if mask_digits(text) in repeated or search(text) is not None:
+        if line.y0 > footer_top or line.y1 < header_bottom:
+            if mask_digits(text) in repeated_texts or search(text) is not None:
                 return True
-            return line.y0 > lone_foot
-        if line.y0 > foot - _FIRST_FOOT_PT and not text.isdigit() and mask_digits(text) in repeated:
+            return line.y0 > lone_footer_top
+        if line.y0 > footer_top - _FIRST_FOOT_PT and not text.isdigit() and mask_digits(text) in repeated_texts:
             return True
         if text[0] == "(" and line.y0 > _NOTE_FRAC * page.height_pt and load_roles().foot_notes.matches(text):
             return True
@@ -75,9 +75,10 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
 
 
 def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> frozenset[int]:
-    """Find lines (by `id`) where the publisher's name begins a mailing address, so that they are text, not masthead.
+    """Find lines where the publisher's name begins a mailing address: they are text, and no masthead.
 
-    They are away from the page's edges, in the text's type or right above lines that continue in theirs.
+    Such lines are away from the page's edges, and either set in the type of the text or right above lines that continue
+    in the same type.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -85,28 +86,32 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
         style: Type sizes of the document, in points.
 
     Returns:
-        Python ids of the lines.
+        `id()` of each such line.
     """
-    head, foot = find_edges(page)
+    header_bottom, footer_top = find_edges(page)
     if page.page == 1:
-        head = thresholds().masthead_frac * page.height_pt
+        header_bottom = thresholds().masthead_frac * page.height_pt
     publisher = load_roles().artifacts.publisher
-    names = [line for line in lines if publisher.search(line.text) is not None and head < line.y0 and line.y1 < foot]
-    kept: set[int] = set()
-    for line in sorted(names, key=lambda line: -line.base):
+    name_lines = [
+        line
+        for line in lines
+        if publisher.search(line.text) is not None and header_bottom < line.y0 and line.y1 < footer_top
+    ]
+    address_line_ids: set[int] = set()
+    for line in sorted(name_lines, key=lambda line: -line.base):
         if abs(line.size - style.body(page.page)) < _SAME_SIZE_PT:
-            kept.add(id(line))
+            address_line_ids.add(id(line))
             continue
-        below = [
+        lines_below = [
             other
             for other in lines
             if 0 < other.base - line.base < _NEXT_LINE_SIZES * line.size
             and abs(other.x0 - line.x0) < _SAME_EDGE_PT
             and abs(other.size - line.size) < _SAME_SIZE_PT
         ]
-        if any(id(other) in kept or not is_artifact(other, page, style) for other in below):
-            kept.add(id(line))
-    return frozenset(kept)
+        if any(id(other) in address_line_ids or not is_artifact(other, page, style) for other in lines_below):
+            address_line_ids.add(id(line))
+    return frozenset(address_line_ids)
 
 
 def is_in_lone_foot(line: Line, page: Page) -> bool:
@@ -129,14 +134,17 @@ def is_face_page(page: Page, *, box_count: int) -> bool:
     return box_count >= 2 or len(page.widgets) >= thresholds().face_widgets
 
 
-def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: float) -> bool:
+def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_bottom: float) -> bool:
     """Return whether a paragraph on the first page belongs to the document's title.
 
     Args:
         paragraph: Paragraph with its lines.
         page: Page with its spans, rules and fields.
         style: Type sizes of the document, in points.
-        title_floor: Height of the rule below the masthead, in points.
+        title_bottom: Height of the rule below the masthead, in points.
+
+    Args:
+        title_bottom: Height of the rule below the masthead, in points.
     """
     line = paragraph.first
     if page.page != 1:
@@ -148,14 +156,14 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
     if (key is not None and key.kind == "part") or load_roles().openers.matches(line.text):
         return False
     limit = thresholds()
-    if line.y1 <= title_floor:
+    if line.y1 <= title_bottom:
         return line.is_bold or line.size > limit.heading_size_frac * style.body_size
     if line.size > style.body(page.page) and load_roles().titles.matches(line.text):
         return True
     if (first_shown(line).font, round(line.size, 1)) in style.later_styles:
         return False
-    big = line.size >= limit.title_size_frac * style.body(page.page)
-    return big and line.size >= limit.title_frac * style.title_size and line.y0 < 0.45 * page.height_pt
+    is_big = line.size >= limit.title_size_frac * style.body(page.page)
+    return is_big and line.size >= limit.title_frac * style.title_size and line.y0 < 0.45 * page.height_pt
 
 
 def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
@@ -169,18 +177,22 @@ def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
     Returns:
         Height of the rule in points, from the top.
     """
-    large = [line for line in lines if line.size >= 0.9 * style.title_size and line.size >= 1.6 * style.body_size]
-    if not large or page.page != 1:
+    large_lines = [line for line in lines if line.size >= 0.9 * style.title_size and line.size >= 1.6 * style.body_size]
+    if not large_lines or page.page != 1:
         return 0.0
-    top = (
-        max(line.y1 for line in large if line.y0 < 0.3 * page.height_pt) if large[0].y0 < 0.3 * page.height_pt else 0.0
+    title_y1 = (
+        max(line.y1 for line in large_lines if line.y0 < 0.3 * page.height_pt)
+        if large_lines[0].y0 < 0.3 * page.height_pt
+        else 0.0
     )
-    wide = [
+    rule_heights = [
         rule.y0
         for rule in page.rules
-        if rule.is_horizontal and rule.x1 - rule.x0 > 0.6 * page.width_pt and top - 4 <= rule.y0 < 0.35 * page.height_pt
+        if rule.is_horizontal
+        and rule.x1 - rule.x0 > 0.6 * page.width_pt
+        and title_y1 - 4 <= rule.y0 < 0.35 * page.height_pt
     ]
-    return min(wide, default=0.0) if top else 0.0
+    return min(rule_heights, default=0.0) if title_y1 else 0.0
 
 
 def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
@@ -191,27 +203,27 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
         page: Page with its spans, rules and fields.
         style: Type sizes of the document, in points.
     """
-    first = paragraph.first
-    shown = first_shown(first)
-    body, limit = style.body(page.page), thresholds()
-    is_bold = shown.is_bold or first.is_bold
-    if paragraph.is_listed or not (is_bold or first.size >= limit.display_size_frac * body):
+    first_line = paragraph.first
+    first_span = first_shown(first_line)
+    body_size, limits = style.body(page.page), thresholds()
+    is_bold = first_span.is_bold or first_line.is_bold
+    if paragraph.is_listed or not (is_bold or first_line.size >= limits.display_size_frac * body_size):
         return False
     text = " ".join(line.text for line in paragraph.lines)
-    if not 3 <= len(text) <= limit.heading_chars or not LETTER.search(text) or load_roles().leaders.matches(text):
+    if not 3 <= len(text) <= limits.heading_chars or not LETTER.search(text) or load_roles().leaders.matches(text):
         return False
-    is_large = shown.is_bold and first.size >= limit.heading_size_frac * body
+    is_large = first_span.is_bold and first_line.size >= limits.heading_size_frac * body_size
     if is_large:
         # "Heading (continued)": bold words with a plain or italic addition on the same line.
         if all(line.is_bold for line in paragraph.lines) or is_continued_page(text):
             return True
         return len(paragraph.lines) <= 3 and _bold_share(paragraph) > 0.5
-    if shown.is_bold and len(paragraph.lines) == 1 and is_continued_page(text):
+    if first_span.is_bold and len(paragraph.lines) == 1 and is_continued_page(text):
         return True
     # On a page of small print, plain words in the document's own size are its text.
-    if _is_display(paragraph, body=max(body, style.body_size)):
+    if _is_display(paragraph, body_size=max(body_size, style.body_size)):
         return True
-    if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
+    if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first_line.size < 0.95 * body_size:
         return False
     if (
         paragraph.is_last
@@ -230,17 +242,17 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     return (paragraph.heads_table and len(paragraph.lines) <= 2) or _is_set_apart(paragraph, page)
 
 
-def _is_display(paragraph: Paragraph, *, body: float) -> bool:
+def _is_display(paragraph: Paragraph, *, body_size: float) -> bool:
     """Decide whether plain words are set so much larger than the text that their size alone makes a heading."""
     lines = paragraph.lines
-    least = thresholds().display_size_frac * body
-    is_large = len(lines) <= 3 and all(line.size >= least and not line.is_bold for line in lines)
+    least_size = thresholds().display_size_frac * body_size
+    is_large = len(lines) <= 3 and all(line.size >= least_size and not line.is_bold for line in lines)
     if not is_large or paragraph.is_last or not lines[0].text[0].isupper():
         return False
     if load_roles().captions.matches(lines[0].text) or load_roles().addresses.matches(lines[-1].text):
         return False
     # In the upright type of a section, a question and what introduces a list stand as headings, too.
-    is_section = lines[0].size >= thresholds().section_size_frac * body and not lines[0].is_italic
+    is_section = lines[0].size >= thresholds().section_size_frac * body_size and not lines[0].is_italic
     return not load_roles().sentence_ends.matches(lines[-1].text) or (is_section and lines[-1].text[-1] in "?:")
 
 
@@ -256,32 +268,32 @@ def is_continued_page(text: str) -> bool:
     return load_section_grammar().continued.matches(text)
 
 
-def is_centered(line: Line, page: Page, *, starts: Counter[int]) -> bool:
+def is_centered(line: Line, page: Page, *, line_counts: Counter[int]) -> bool:
     """Return whether a line is centered on the page and not aligned with a column.
 
     Args:
         line: Printed line.
         page: Page with its spans, rules and fields.
-        starts: Lines of the page by their left edge, in whole points.
+        line_counts: Number of lines of the page by their left edge, in whole points.
     """
-    middle = abs((line.x0 + line.x1) / 2 - page.width_pt / 2) < 6.0
-    return middle and sum(starts[round(line.x0) + shift] for shift in (-1, 0, 1)) < 4
+    is_in_middle = abs((line.x0 + line.x1) / 2 - page.width_pt / 2) < 6.0
+    return is_in_middle and sum(line_counts[round(line.x0) + shift] for shift in (-1, 0, 1)) < 4
 
 
 def _bold_share(paragraph: Paragraph) -> float:
     spans = [span for line in paragraph.lines for span in line.spans]
-    total = sum(len(span.text.strip()) for span in spans)
-    return sum(len(span.text.strip()) for span in spans if span.is_bold) / max(1, total)
+    letter_count = sum(len(span.text.strip()) for span in spans)
+    return sum(len(span.text.strip()) for span in spans if span.is_bold) / max(1, letter_count)
 
 
 def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:
     """Decide whether bold lines of the body's size stand as a heading: centered on the page, or with heading case."""
-    first = paragraph.first
-    if abs((first.x0 + first.x1) / 2 - page.width_pt / 2) < 6.0 and first.x0 > page.width_pt / 8:
+    first_line = paragraph.first
+    if abs((first_line.x0 + first_line.x1) / 2 - page.width_pt / 2) < 6.0 and first_line.x0 > page.width_pt / 8:
         return True
     words = [word for word in " ".join(line.text for line in paragraph.lines).split() if len(word) > 3]
-    capitals = sum(word.lstrip("(“\"'")[:1].isupper() or word[:1].isdigit() for word in words)
-    is_cased = bool(words) and capitals >= 0.7 * len(words)
+    capital_count = sum(word.lstrip("(“\"'")[:1].isupper() or word[:1].isdigit() for word in words)
+    is_cased = bool(words) and capital_count >= 0.7 * len(words)
     return _is_at_margin(paragraph) and is_cased
 
 
@@ -297,8 +309,8 @@ def is_prose(paragraph: Paragraph) -> bool:
     """
     if len(paragraph.lines) < 2 or load_roles().leaders.matches(paragraph.lines[-1].text):
         return False
-    wide = max(line.x1 - line.x0 for line in paragraph.lines) > 200
-    return wide and load_roles().sentence_ends.matches(paragraph.lines[-1].text)
+    is_wide = max(line.x1 - line.x0 for line in paragraph.lines) > 200
+    return is_wide and load_roles().sentence_ends.matches(paragraph.lines[-1].text)
 
 
 def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:
@@ -313,11 +325,11 @@ def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column
     limit = thresholds()
     highest, lowest = line.y0 - limit.rule_reach_pt, line.y0 + 0.35 * line.size
     # Few rules of a page are at the height of a line.
-    near = [rule for rule in rules if highest <= rule.y0 <= lowest]
-    if not near:
+    near_rules = [rule for rule in rules if highest <= rule.y0 <= lowest]
+    if not near_rules:
         return False
     width = limit.rule_width_frac * (column_x1 - column_x0)
     return any(
         rule.is_horizontal and rule.x1 - rule.x0 >= width and rule.x0 <= line.x0 + 4 and rule.x1 > line.x0
-        for rule in near
+        for rule in near_rules
     )

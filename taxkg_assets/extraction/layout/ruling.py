@@ -19,7 +19,13 @@ _AT = attrgetter("at")
 
 @dataclass(frozen=True, slots=True)
 class RuledLine:
-    """One straight line: `at` is y of a horizontal, x of a vertical; `start` to `end` runs along it."""
+    """One straight line, drawn from left to right or from top to bottom.
+
+    Attributes:
+        at: Height of a horizontal line, or horizontal place of a vertical one, in points.
+        start: Left end of a horizontal line, or upper end of a vertical one.
+        end: Right or lower end.
+    """
 
     at: float
     start: float
@@ -35,14 +41,19 @@ class RuledLine:
 
         Args:
             value: Coordinate along the line, in points.
-            slack: Points by which the line may fall short.
+            slack: Points by which the line may end before the coordinate.
         """
         return self.start - slack <= value <= self.end + slack
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The drawn lines of a page or region, sorted by `at`, then `start`."""
+    """The drawn lines of a page or of a part of it.
+
+    Attributes:
+        horizontals: Horizontal lines, from top to bottom.
+        verticals: Vertical lines, from left to right.
+    """
 
     horizontals: tuple[RuledLine, ...]
     verticals: tuple[RuledLine, ...]
@@ -99,8 +110,8 @@ class Ruling:
         """Find the horizontal lines between two heights, both included.
 
         Args:
-            top: Least vertical place in points.
-            bottom: Largest vertical place in points.
+            top: Upper height, in points from the top of the page.
+            bottom: Lower height.
 
         Returns:
             The lines, from top to bottom.
@@ -134,55 +145,55 @@ def _merge_all(rules: tuple[Rule, ...]) -> Ruling:
 
 
 def _merge(strokes: list[tuple[float, float, float]]) -> tuple[RuledLine, ...]:
-    """Cluster strokes by their common coordinate, then join those that touch or overlap."""
+    """Group strokes of one height (or one horizontal place), then join those of a group that touch or overlap."""
     settings = load_tables().ruling
-    adjacent, gap = settings.stroke_gap_pt, settings.gap_pt
+    same_line_pt, gap_pt = settings.stroke_gap_pt, settings.gap_pt
     strokes.sort()
-    merged: list[RuledLine] = []
-    first = 0
-    while first < len(strokes):
-        last = first
-        while last + 1 < len(strokes) and strokes[last + 1][0] - strokes[first][0] <= adjacent:
-            last += 1
-        group = sorted(strokes[first : last + 1], key=lambda stroke: stroke[1])
+    merged_lines: list[RuledLine] = []
+    first_ix = 0
+    while first_ix < len(strokes):
+        last_ix = first_ix
+        while last_ix + 1 < len(strokes) and strokes[last_ix + 1][0] - strokes[first_ix][0] <= same_line_pt:
+            last_ix += 1
+        group = sorted(strokes[first_ix : last_ix + 1], key=lambda stroke: stroke[1])
         start, end, ats = group[0][1], group[0][2], [group[0][0]]
         for at, low, high in group[1:]:
-            if low <= end + gap:
+            if low <= end + gap_pt:
                 end = max(end, high)
                 ats.append(at)
             else:
-                merged.append(RuledLine(sum(ats) / len(ats), start, end))
+                merged_lines.append(RuledLine(sum(ats) / len(ats), start, end))
                 start, end, ats = low, high, [at]
-        merged.append(RuledLine(sum(ats) / len(ats), start, end))
-        first = last + 1
-    return tuple(sorted(merged, key=lambda line: (line.at, line.start)))
+        merged_lines.append(RuledLine(sum(ats) / len(ats), start, end))
+        first_ix = last_ix + 1
+    return tuple(sorted(merged_lines, key=lambda line: (line.at, line.start)))
 
 
 def _without_check_boxes(ruling: Ruling) -> Ruling:
     """Drop small squares: their sides would pass for cell borders."""
-    side = load_tables().ruling.check_box_pt
-    tops = [line for line in ruling.horizontals if line.length <= side]
-    sides = [line for line in ruling.verticals if line.length <= side]
+    side_pt = load_tables().ruling.check_box_pt
+    tops = [line for line in ruling.horizontals if line.length <= side_pt]
+    sides = [line for line in ruling.verticals if line.length <= side_pt]
     if not tops or not sides:
         return ruling
     # Few sides stand at the ends of a top; they are sorted by where they stand.
-    places = [line.at for line in sides]
-    dropped: set[RuledLine] = set()
+    side_places = [line.at for line in sides]
+    dropped_lines: set[RuledLine] = set()
     for top in tops:
-        near = sides[bisect_left(places, top.start - 2.0) : bisect_right(places, top.end + 2.0)]
-        ends = [
+        near_sides = sides[bisect_left(side_places, top.start - 2.0) : bisect_right(side_places, top.end + 2.0)]
+        end_sides = [
             line
-            for line in near
+            for line in near_sides
             if line.covers(top.at) and min(abs(line.at - top.start), abs(line.at - top.end)) <= 1.0
         ]
-        if len(ends) >= 2:
-            dropped.add(top)
-            dropped.update(ends)
-    if not dropped:
+        if len(end_sides) >= 2:
+            dropped_lines.add(top)
+            dropped_lines.update(end_sides)
+    if not dropped_lines:
         return ruling
     return Ruling(
-        tuple(line for line in ruling.horizontals if line not in dropped),
-        tuple(line for line in ruling.verticals if line not in dropped),
+        tuple(line for line in ruling.horizontals if line not in dropped_lines),
+        tuple(line for line in ruling.verticals if line not in dropped_lines),
     )
 
 

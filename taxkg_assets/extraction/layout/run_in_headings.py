@@ -19,68 +19,86 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
         paragraph: The paragraph.
         is_continued: Whether the heading began before; bold words at the start are then its continuation.
 
+    Args:
+        paragraph: Paragraph whose first words may be bold.
+        is_continued: Whether the heading began in the paragraph before; bold words at the start then continue that
+            heading.
+
     Returns:
         Lines of the heading, which may be none, and lines of the text.
     """
     if not is_continued and not _bold_prefix(paragraph.first.spans):
         return [], paragraph.lines
-    lead: list[Line] = []
+    heading_lines: list[Line] = []
     for ix, line in enumerate(paragraph.lines):
-        cut = _bold_prefix(line.spans)
-        if cut < len(line.spans):
-            head = make_line(line.page, line.spans[:cut])
-            tail = make_line(line.page, line.spans[cut:])
+        bold_count = _bold_prefix(line.spans)
+        if bold_count < len(line.spans):
+            head = make_line(line.page, line.spans[:bold_count])
+            tail = make_line(line.page, line.spans[bold_count:])
             if head is not None:
-                lead.append(head)
-            rest = ([tail] if tail is not None else []) + paragraph.lines[ix + 1 :]
+                heading_lines.append(head)
+            text_lines = ([tail] if tail is not None else []) + paragraph.lines[ix + 1 :]
             break
-        lead.append(line)
+        heading_lines.append(line)
     else:
-        rest = []
-    text = " ".join(line.text for line in lead)
+        text_lines = []
+    text = " ".join(line.text for line in heading_lines)
     if is_continued:
-        return lead, rest
-    if lead and rest and len(rest) == 1 and find_key(text) and is_continued_page(rest[0].text):
-        return lead + rest, []
-    lead, rest = _with_full_stop(lead, rest)
-    text = " ".join(line.text for line in lead)
+        return heading_lines, text_lines
+    if (
+        heading_lines
+        and text_lines
+        and len(text_lines) == 1
+        and find_key(text)
+        and is_continued_page(text_lines[0].text)
+    ):
+        return heading_lines + text_lines, []
+    heading_lines, text_lines = _with_full_stop(heading_lines, text_lines)
+    text = " ".join(line.text for line in heading_lines)
     # The dash after a heading may be set in plain type.
-    dash = "—" if rest and rest[0].text[0] == "—" else ""
-    if not lead or not is_run_in_text(text + dash):
+    dash = "—" if text_lines and text_lines[0].text[0] == "—" else ""
+    if not heading_lines or not is_run_in_text(text + dash):
         return [], paragraph.lines
-    return _without_remark(lead, rest)
+    return _without_remark(heading_lines, text_lines)
 
 
-def _with_full_stop(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:
+def _with_full_stop(heading_lines: list[Line], text_lines: list[Line]) -> tuple[list[Line], list[Line]]:
     """Add to a heading its period where that is set in plain type, with the text after it."""
-    if not lead or not rest or rest[0].text[:2] != ". ":
-        return lead, rest
-    stop, after = cut_line(rest[0], 1)
-    return [*lead[:-1], join_row([lead[-1], *stop])], [*after, *rest[1:]]
+    if not heading_lines or not text_lines or text_lines[0].text[:2] != ". ":
+        return heading_lines, text_lines
+    stop, after = cut_line(text_lines[0], 1)
+    return [*heading_lines[:-1], join_row([heading_lines[-1], *stop])], [*after, *text_lines[1:]]
 
 
-def _without_remark(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:
+def _without_remark(heading_lines: list[Line], text_lines: list[Line]) -> tuple[list[Line], list[Line]]:
     """Hand a remark in bold type that follows the heading's own sentence over to the text."""
-    text = " ".join(line.text for line in lead)
+    text = " ".join(line.text for line in heading_lines)
     breaks = [match.start() for rule in load_roles().lead_breaks for match in rule.pattern.finditer(text)]
     if not breaks:
-        return lead, rest
-    room = min(breaks)
-    kept: list[Line] = []
-    for ix, line in enumerate(lead):
-        if len(line.text) <= room:
-            kept.append(line)
-            room -= len(line.text) + 1
-            if room <= 0:
-                return kept, lead[ix + 1 :] + rest
+        return heading_lines, text_lines
+    char_count = min(breaks)
+    kept_lines: list[Line] = []
+    for ix, line in enumerate(heading_lines):
+        if len(line.text) <= char_count:
+            kept_lines.append(line)
+            char_count -= len(line.text) + 1
+            if char_count <= 0:
+                return kept_lines, heading_lines[ix + 1 :] + text_lines
             continue
-        head, tail = cut_line(line, room)
-        return kept + head, tail + lead[ix + 1 :] + rest
-    return lead, rest
+        head, tail = cut_line(line, char_count)
+        return kept_lines + head, tail + heading_lines[ix + 1 :] + text_lines
+    return heading_lines, text_lines
 
 
 def is_run_in_text(text: str) -> bool:
-    """Return whether bold words at a paragraph's start are a heading rather than emphasis."""
+    """Return whether bold words at a paragraph's start are a heading rather than emphasis.
+
+    Args:
+        text: Bold words at the start of a paragraph.
+
+    Returns:
+        False for emphasis, such as a callout, an answer, or words without the sign that ends a heading.
+    """
     if len(text) > thresholds().heading_chars or not any(map(str.isalnum, text)):
         return False
     if find_key(text) is not None and find_key(text, is_whole=True) is not None:

@@ -20,7 +20,15 @@ LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Type sizes of a document, per page and overall, and its repeated header and footer lines."""
+    """Type sizes of a document, and the headers and footers that it repeats.
+
+    Attributes:
+        body_size: Most frequent size of plain text, in points.
+        page_sizes: That size by page, for the pages where it differs from that of the document.
+        repeated: Texts of headers and footers that several pages have, in lower case with digits masked.
+        later_styles: Font and size of the bold lines after the first page.
+        title_size: Largest size on the first page.
+    """
 
     body_size: float
     page_sizes: dict[int, float]
@@ -35,58 +43,60 @@ class Style:
             page: 1-based page.
 
         Returns:
-            Size in points; the document's own where the page has none.
+            Size in points; `body_size` where the page has no size of its own.
         """
         return self.page_sizes.get(page, self.body_size)
 
 
 def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
-    """Measure the most frequent size of body text, per page and overall.
+    """Measure the type sizes of a document and find its repeated headers and footers.
 
     Args:
         source: Pages of the document.
         pages_lines: Lines of each page, from top to bottom.
 
     Returns:
-        Sizes in points.
+        Sizes in points, and repeated texts.
     """
-    in_all: Counter[float] = Counter()
-    by_page: dict[int, float] = {}
-    edges: dict[str, set[int]] = defaultdict(set)
-    later: set[tuple[str, float]] = set()
+    document_lengths: Counter[float] = Counter()
+    size_by_page: dict[int, float] = {}
+    edge_pages: dict[str, set[int]] = defaultdict(set)
+    later_styles: set[tuple[str, float]] = set()
     for page, lines in zip(source.pages, pages_lines, strict=True):
-        head, foot = find_edges(page)
+        header_bottom, footer_top = find_edges(page)
         lengths: dict[float, int] = {}
-        bold: set[tuple[str, float]] = set()
+        bold_styles: set[tuple[str, float]] = set()
         for line in lines:
             if line.is_bold:
-                bold.add((line.first.font, line.size))
+                bold_styles.add((line.first.font, line.size))
             elif len(line.text) >= 25:
                 lengths[line.size] = lengths.get(line.size, 0) + len(line.text)
             # The mark of a list at the top of a column has its words below it, and no page's head or foot is a mark.
-            if (line.y0 > foot or line.y1 < head) and line.text not in LONE_MARKS:
-                edges[mask_digits(line.text)].add(page.page)
+            if (line.y0 > footer_top or line.y1 < header_bottom) and line.text not in LONE_MARKS:
+                edge_pages[mask_digits(line.text)].add(page.page)
         # A page has a few sizes only: they are rounded once each.
-        here: Counter[float] = Counter()
+        page_lengths: Counter[float] = Counter()
         for size, length in lengths.items():
-            here[round(size, 1)] += length
+            page_lengths[round(size, 1)] += length
         if page.page > 1:
-            later.update((font, round(size, 1)) for font, size in bold)
-        if here and sum(here.values()) >= 400:
-            by_page[page.page] = _mode(here)
-        in_all.update(here)
-    body = _mode(in_all) if in_all else 10.0
+            later_styles.update((font, round(size, 1)) for font, size in bold_styles)
+        if page_lengths and sum(page_lengths.values()) >= 400:
+            size_by_page[page.page] = _mode(page_lengths)
+        document_lengths.update(page_lengths)
+    body_size = _mode(document_lengths) if document_lengths else 10.0
     # A page of small print among pages of text (a chart) does not turn its labels into headings.
-    kept = {page: size for page, size in by_page.items() if abs(size - body) > 0.3 and size > 0.6 * body}
-    first = [line for line in pages_lines[0] if len(LETTER.findall(line.text)) >= 5] if pages_lines else []
+    page_sizes = {
+        page: size for page, size in size_by_page.items() if abs(size - body_size) > 0.3 and size > 0.6 * body_size
+    }
+    first_page_lines = [line for line in pages_lines[0] if len(LETTER.findall(line.text)) >= 5] if pages_lines else []
     limit = thresholds()
-    needed = limit.repeat_pages if len(source.pages) >= limit.repeat_pages else 99
+    needed_pages = limit.repeat_pages if len(source.pages) >= limit.repeat_pages else 99
     return Style(
-        body,
-        kept,
-        frozenset(text for text, pages in edges.items() if len(pages) >= needed),
-        frozenset(later),
-        max((line.size for line in first), default=body),
+        body_size,
+        page_sizes,
+        frozenset(text for text, pages in edge_pages.items() if len(pages) >= needed_pages),
+        frozenset(later_styles),
+        max((line.size for line in first_page_lines), default=body_size),
     )
 
 
@@ -108,6 +118,9 @@ def find_edges(page: Page) -> tuple[float, float]:
 
     Args:
         page: The page.
+
+    Args:
+        page: Page whose height is used.
     """
     limit = thresholds()
     return limit.head_frac * page.height_pt, limit.foot_frac * page.height_pt

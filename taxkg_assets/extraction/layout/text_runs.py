@@ -15,10 +15,20 @@ from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.models.tables import load_tables
 
 
-# Not frozen for the same reason as spans; changed only while it is being joined.
+# Not frozen, because frozen instances are slower to make; changed only while spans are joined.
 @dataclass(slots=True)
 class Run:
-    """Text of one cell in one printed line."""
+    """Text of one cell in one printed line.
+
+    Attributes:
+        text: Text without blanks around it.
+        x0: Left edge, in points.
+        y0: Upper edge.
+        x1: Right edge.
+        y1: Lower edge.
+        size_pt: Type size.
+        is_bold: Whether all spans are bold.
+    """
 
     text: str
     x0: float
@@ -75,35 +85,35 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
     """
     join_em = load_tables().runs.join_em
     runs: list[Run] = []
-    line, is_open = (-1, -1), False
+    line_place, is_open = (-1, -1), False
     parts = (part for span in spans for part in _split_at_walls(span, ruling)) if ruling.verticals else spans
     for span in parts:
         text = span.text
         stripped = text.strip()
-        last = runs[-1] if runs else None
-        if last is not None and stripped == "." and _ends_number(last, span):
-            last.text, last.x1 = f"{last.text}.", span.x1
+        last_run = runs[-1] if runs else None
+        if last_run is not None and stripped == "." and _ends_number(last_run, span):
+            last_run.text, last_run.x1 = f"{last_run.text}.", span.x1
             continue
         # No leader begins with a letter, as nearly all spans do.
         if not stripped or (not stripped[0].isalnum() and load_tables().leaders.matches(text)):
             # Blanks inside a line keep the run open, a leader ends it.
             is_open = is_open and not stripped
             continue
-        x0, x1 = (span.x0, span.x1) if stripped == text else _inked(span)
-        here = (span.block_ix, span.line_ix)
+        x0, x1 = (span.x0, span.x1) if stripped == text else _strip_extent(span)
+        span_place = (span.block_ix, span.line_ix)
         if (
             is_open
-            and last
-            and here == line
-            and -1.0 <= x0 - last.x1 <= join_em * span.size_pt
-            and not _is_walled(ruling, last, x0)
+            and last_run
+            and span_place == line_place
+            and -1.0 <= x0 - last_run.x1 <= join_em * span.size_pt
+            and not _is_walled(ruling, last_run, x0)
         ):
-            last.text += " " + stripped if x0 - last.x1 > 0.12 * span.size_pt else stripped
-            last.x1, last.y0, last.y1 = x1, min(last.y0, span.y0), max(last.y1, span.y1)
-            last.is_bold = last.is_bold and span.is_bold
+            last_run.text += " " + stripped if x0 - last_run.x1 > 0.12 * span.size_pt else stripped
+            last_run.x1, last_run.y0, last_run.y1 = x1, min(last_run.y0, span.y0), max(last_run.y1, span.y1)
+            last_run.is_bold = last_run.is_bold and span.is_bold
         else:
             runs.append(Run(stripped, x0, span.y0, x1, span.y1, span.size_pt, span.is_bold))
-        line, is_open = here, True
+        line_place, is_open = span_place, True
     return _with_marks_joined(runs)
 
 
@@ -119,6 +129,9 @@ def is_amount(text: str) -> bool:
 
     Args:
         text: Text to test.
+
+    Args:
+        text: Text of a cell.
     """
     # None begins with a letter, as nearly all texts do.
     return not text[:1].isalpha() and load_tables().amounts.matches(text)
@@ -129,6 +142,9 @@ def is_numbered(text: str) -> bool:
 
     Args:
         text: Text to test.
+
+    Args:
+        text: Text of a line.
     """
     return load_tables().worksheet_lines.matches(text)
 
@@ -138,6 +154,9 @@ def is_line_number(text: str) -> bool:
 
     Args:
         text: Text to test.
+
+    Args:
+        text: Text of a cell.
     """
     return load_tables().line_numbers.matches(text)
 
@@ -147,6 +166,9 @@ def is_year(text: str) -> bool:
 
     Args:
         text: Text to test.
+
+    Args:
+        text: Text of a cell.
     """
     return load_tables().years.matches(text)
 
@@ -156,6 +178,9 @@ def is_note(text: str) -> bool:
 
     Args:
         text: Text to test.
+
+    Args:
+        text: Text of a line.
     """
     return load_tables().notes.matches(text)
 
@@ -165,6 +190,9 @@ def is_filing_note(text: str) -> bool:
 
     Args:
         text: Text to test.
+
+    Args:
+        text: Text of a line.
     """
     return load_tables().filing_notes.matches(text)
 
@@ -174,6 +202,9 @@ def is_caption(text: str) -> bool:
 
     Args:
         text: Text to test.
+
+    Args:
+        text: Text of a line.
     """
     return load_tables().captions.numbered_table.pattern.search(text) is not None
 
@@ -184,18 +215,24 @@ def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
     Args:
         runs: Runs of text.
 
+    Args:
+        runs: Runs of one page or table.
+
     Returns:
         Lines of runs.
+
+    Returns:
+        Runs of each line, from left to right.
     """
     slack = load_tables().runs.same_line_pt
     lines: list[list[Run]] = []
-    top = 0.0
+    line_middle = 0.0
     for middle, _, _, run in sorted((run.middle, run.x0, ix, run) for ix, run in enumerate(runs)):
-        if lines and middle - top <= slack:
+        if lines and middle - line_middle <= slack:
             lines[-1].append(run)
         else:
             lines.append([run])
-            top = middle
+            line_middle = middle
     return [sorted(line, key=lambda run: run.x0) if len(line) > 1 else line for line in lines]
 
 
@@ -205,15 +242,18 @@ def join_text(runs: Iterable[Run]) -> str:
     Args:
         runs: Runs of text.
 
+    Args:
+        runs: Runs of one cell.
+
     Returns:
         Text of the cell.
     """
-    listed = list(runs)
-    if len(listed) == 1:
+    run_list = list(runs)
+    if len(run_list) == 1:
         # Most cells hold one run.
-        return " ".join(listed[0].text.split())
+        return " ".join(run_list[0].text.split())
     text = ""
-    for line in find_lines(listed):
+    for line in find_lines(run_list):
         part = _join_line(line)
         if text.endswith("-") and len(text) > 1 and text[-2].islower() and part[:1].islower():
             text = text[:-1] + part
@@ -227,8 +267,10 @@ def join_text(runs: Iterable[Run]) -> str:
 def _join_line(runs: Sequence[Run]) -> str:
     """Join the runs of one line of a cell, without a blank where they meet."""
     text = runs[0].text
-    for before, run in pairwise(runs):
-        is_one = are_joined(before.text, run.text, gap=run.x0 - before.x1, size=max(before.size_pt, run.size_pt))
+    for run_before, run in pairwise(runs):
+        is_one = are_joined(
+            run_before.text, run.text, gap_pt=run.x0 - run_before.x1, size_pt=max(run_before.size_pt, run.size_pt)
+        )
         text = text + run.text if is_one else f"{text} {run.text}"
     return text
 
@@ -241,14 +283,14 @@ def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
     if wall is None or wall.at >= span.x1 - 4:
         return [span]
     step = (span.x1 - span.x0) / len(span.text)
-    blanks = [i for i, letter in enumerate(span.text) if letter == " "]
-    cut = min(blanks, key=lambda i: abs(span.x0 + (i + 0.5) * step - wall.at))
-    x = span.x0 + (cut + 0.5) * step
-    if abs(x - wall.at) > 2 * span.size_pt:
+    blank_ixs = [i for i, letter in enumerate(span.text) if letter == " "]
+    cut_ix = min(blank_ixs, key=lambda i: abs(span.x0 + (i + 0.5) * step - wall.at))
+    cut_x = span.x0 + (cut_ix + 0.5) * step
+    if abs(cut_x - wall.at) > 2 * span.size_pt:
         return [span]
     left, right = (
-        replace(span, text=span.text[:cut], x1=wall.at - 1),
-        replace(span, text=span.text[cut:], x0=wall.at + 1),
+        replace(span, text=span.text[:cut_ix], x1=wall.at - 1),
+        replace(span, text=span.text[cut_ix:], x0=wall.at + 1),
     )
     return [left, *_split_at_walls(right, ruling)]
 
@@ -259,27 +301,29 @@ def _is_walled(ruling: Ruling, run: Run, x: float) -> bool:
     return wall is not None and wall.at <= x + 1.0
 
 
-def _inked(span: Span) -> tuple[float, float]:
+def _strip_extent(span: Span) -> tuple[float, float]:
     """Cut leading and trailing blanks off a span's extent, taking characters as equally wide."""
     text = span.text
     step = (span.x1 - span.x0) / len(text)
-    lead = len(text) - len(text.lstrip())
-    tail = len(text) - len(text.rstrip())
-    return span.x0 + 0.6 * lead * step, span.x1 - 0.6 * tail * step
+    lead_count = len(text) - len(text.lstrip())
+    tail_count = len(text) - len(text.rstrip())
+    return span.x0 + 0.6 * lead_count * step, span.x1 - 0.6 * tail_count * step
 
 
 def _with_marks_joined(runs: list[Run]) -> list[Run]:
     """Put a list mark that is alone before the text to its right."""
-    joined: list[Run] = []
+    joined_runs: list[Run] = []
     for run in runs:
-        last = joined[-1] if joined else None
+        last_run = joined_runs[-1] if joined_runs else None
         if (
-            last is not None
-            and 0 <= run.x0 - last.x1 <= 3.5 * run.size_pt
-            and abs(last.middle - run.middle) <= 3.0
-            and load_tables().bullets.matches(last.text)
+            last_run is not None
+            and 0 <= run.x0 - last_run.x1 <= 3.5 * run.size_pt
+            and abs(last_run.middle - run.middle) <= 3.0
+            and load_tables().bullets.matches(last_run.text)
         ):
-            joined[-1] = replace(run, text=f"{last.text} {run.text}", x0=last.x0, y0=min(last.y0, run.y0))
+            joined_runs[-1] = replace(
+                run, text=f"{last_run.text} {run.text}", x0=last_run.x0, y0=min(last_run.y0, run.y0)
+            )
         else:
-            joined.append(run)
-    return joined
+            joined_runs.append(run)
+    return joined_runs

@@ -1,7 +1,7 @@
-"""The instructions of a page, shortened to what is read of them: that takes a fraction of the time.
+"""The content stream of a page without the instructions that the reader of drawings does not need: this saves time.
 
-Most of them write text, of which nothing is drawn, and many mark a place in the document's structure, which the parser
-looks up each time. Whatever is not surely of this kind is kept, and with it the rest.
+Most instructions write text and draw nothing, and many mark a place in the document's structure, which the parser looks
+up each time. If a content stream contains anything that may not be of this kind, nothing is removed.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _TEXT = re.compile(
     rb"BT(?=\s)(?:[0-9A-F \t\n\r\f\v.<>\[\]+-]++|T[dfmjcwzsJLD*]|/\w++|" + _STRING + rb")*+T(?<=\sET)(?!\S)", re.DOTALL
 )
 _EMPTY = b"\nBT ET\n"
-# Text that is left, and a comment, which may hold what is none.
-_LEFT = (b"Tj", b"TJ", b"'", b'"', b"%")
-# By this number a mark's place in the document's structure is looked up; nothing is looked up by its stand-in.
-_NUMBER, _NO_NUMBER = b"/MCID", b"/None"
-_NUMBER_IN_STRING = re.compile(rb"\((?:[^()\\/]++|\\.|/(?!MCID))*+/MCID", re.DOTALL)
+# Signs of remaining text, and of a comment, which may contain anything.
+_TEXT_SIGNS = (b"Tj", b"TJ", b"'", b'"', b"%")
+# The parser looks up a place in the document's structure by this number, and nothing by its replacement.
+_MCID, _NO_MCID = b"/MCID", b"/None"
+_MCID_IN_STRING = re.compile(rb"\((?:[^()\\/]++|\\.|/(?!MCID))*+/MCID", re.DOTALL)
 
 
 @contextmanager
@@ -35,25 +35,25 @@ def with_content_stream(page: Any, content: bytes) -> Iterator[bytes]:
 
     Args:
         page: Open page of PyMuPDF.
-        content: The instructions; empty to leave the page as it is.
+        content: New content stream; empty to leave the page as it is.
 
     Yields:
-        The instructions of the page.
+        The new content stream.
     """
     if not content:
         yield content
         return
-    inside = low_level_page(page)
-    described, document = inside.obj(), inside.doc()
-    contents = _MUPDF.pdf_dict_gets(described, "Contents")
+    low_page = low_level_page(page)
+    page_object, document = low_page.obj(), low_page.doc()
+    old_contents = _MUPDF.pdf_dict_gets(page_object, "Contents")
     buffer = _MUPDF.fz_new_buffer_from_copied_data(content)
-    other = _MUPDF.pdf_add_stream(document, buffer, _MUPDF.PdfObj(), 0)
-    _MUPDF.pdf_dict_puts(described, "Contents", other)
+    new_contents = _MUPDF.pdf_add_stream(document, buffer, _MUPDF.PdfObj(), 0)
+    _MUPDF.pdf_dict_puts(page_object, "Contents", new_contents)
     try:
         yield content
     finally:
-        _MUPDF.pdf_dict_puts(described, "Contents", contents)
-        _MUPDF.pdf_delete_object(document, _MUPDF.pdf_to_num(other))
+        _MUPDF.pdf_dict_puts(page_object, "Contents", old_contents)
+        _MUPDF.pdf_delete_object(document, _MUPDF.pdf_to_num(new_contents))
 
 
 def strip_mcids(content: bytes) -> bytes:
@@ -65,22 +65,22 @@ def strip_mcids(content: bytes) -> bytes:
     Returns:
         The content stream without these ids; unchanged if one of its strings looks like an id.
     """
-    if _NUMBER_IN_STRING.search(content):
+    if _MCID_IN_STRING.search(content):
         return content
-    return content.replace(_NUMBER, _NO_NUMBER)
+    return content.replace(_MCID, _NO_MCID)
 
 
 def strip_text_objects(content: bytes) -> bytes | None:
-    """Remove the text from a content stream; None if this is uncertain or there is no text.
+    """Remove the text from a content stream.
 
     Args:
         content: The page's content stream, decoded.
 
     Returns:
-        The instructions without text, or None.
+        The content stream without text; None where text would remain, or where the page contains a picture.
     """
-    # On lines of their own, so that what is before and after stays apart.
-    emptied = _TEXT.sub(_EMPTY, content)
-    if any(sign in emptied for sign in _LEFT) or PICTURE.search(emptied):
+    # The replacement has line ends, so that the instructions before and after stay separate.
+    wordless_content = _TEXT.sub(_EMPTY, content)
+    if any(sign in wordless_content for sign in _TEXT_SIGNS) or PICTURE.search(wordless_content):
         return None
-    return emptied
+    return wordless_content

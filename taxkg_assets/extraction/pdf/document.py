@@ -1,4 +1,4 @@
-"""An open PDF of which the parser loads nothing that it would follow without limit."""
+"""An open PDF whose bookmarks are not loaded when it is opened."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Drawn lines, shading and form fields of an open PDF page, as plain data.
 
-Called by the reader of pages only: everything after it works on `Page.rules`, `Page.fills` and `Page.widgets`.
-What is white, dashed by hair, slanted or curved draws no structure and is left out.
+Called by the reader of pages only: all later stages use `Page.rules`, `Page.fills` and `Page.widgets`. White, slanted,
+curved and very short strokes draw no structure and are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from taxkg_assets.extraction.pdf.render_fast_path import has_soft_mask
 from taxkg_assets.rules.models.hidden_text import load_hidden_text
 from taxkg_assets.rules.models.tables import load_tables
 
-# Paints something by its name: a shading, a pattern, a picture or a part of the page.
+# An operator that paints a named object: a shading, a pattern, a picture or a part of the page.
 _PAINTERS = re.compile(rf"/\S+\s+(sh|scn|SCN|{NAMED_PART})\b".encode())
 # A pattern that begins with letters is looked for many times faster: most pages hold none of these operators.
 _MAY_PAINT = tuple(re.compile(name + rb"(?<=\s" + name + rb")\b") for name in (b"sh", b"scn", b"SCN", b"Do"))
@@ -29,20 +29,20 @@ _NUMBERS = re.compile(rb"-?\d*\.?\d+")
 
 
 def read_drawings(
-    page: Any, wordless: bytes | None = None
+    page: Any, wordless_content: bytes | None = None
 ) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Occluder, ...]]:
     """Read straight dark lines as rules, shaded rectangles as fills, and all opaque paths as occluders.
 
     Args:
         page: Open page of PyMuPDF.
-        wordless: The page's instructions without its text, to read in place of all instructions; occluders are then
-            counted without text.
+        wordless_content: The page's content stream without its text, to read instead of the whole stream; None to read
+            the whole stream. Without text, `Occluder.order` does not count text.
 
     Returns:
         Rules, fills and occluders, in points.
     """
-    if wordless is not None:
-        with with_content_stream(page, wordless):
+    if wordless_content is not None:
+        with with_content_stream(page, wordless_content):
             return read_drawings(page)
     rules: list[Rule] = []
     fills: list[Fill] = []
@@ -54,44 +54,44 @@ def read_drawings(
         x0, y0, x1, y1 = path["rect"]
         if "f" in kind and path.get("fill_opacity") == 1.0 and min(x1 - x0, y1 - y0) > least_pt:
             occluders.append(Occluder(path["seqno"], (x0, y0, x1, y1), _rgb(path.get("fill"))))
-        if "s" in kind and path.get("stroke_opacity") == 1.0 and (pen := path["width"] or 0.0) > broad_pt:
-            box = (x0 - pen / 2, y0 - pen / 2, x1 + pen / 2, y1 + pen / 2)
+        if "s" in kind and path.get("stroke_opacity") == 1.0 and (pen_pt := path["width"] or 0.0) > broad_pt:
+            box = (x0 - pen_pt / 2, y0 - pen_pt / 2, x1 + pen_pt / 2, y1 + pen_pt / 2)
             occluders.append(Occluder(path["seqno"], box, _rgb(path.get("color"))))
-        strokes = "s" in kind and _is_inked(path.get("color"), path.get("stroke_opacity"))
-        paints = "f" in kind and _is_inked(path.get("fill"), path.get("fill_opacity"))
-        color = _rgb(path.get("fill")) if paints else 0
+        is_stroked = "s" in kind and _is_inked(path.get("color"), path.get("stroke_opacity"))
+        is_painted = "f" in kind and _is_inked(path.get("fill"), path.get("fill_opacity"))
+        color = _rgb(path.get("fill")) if is_painted else 0
         for item in path["items"]:
-            if item[0] == "l" and strokes:
+            if item[0] == "l" and is_stroked:
                 _add_line(rules, item[1], item[2])
             elif item[0] in ("re", "qu"):
-                _add_rectangle(rules, fills, _corners(item), strokes=strokes, color=color if paints else None)
+                _add_rectangle(rules, fills, _corners(item), is_stroked=is_stroked, color=color if is_painted else None)
     return tuple(rules), tuple(fills), tuple(occluders)
 
 
-def read_painters(page: Any, content: bytes, *, clipped: bytes) -> frozenset[str]:
+def read_painters(page: Any, content: bytes, *, clipped_content: bytes) -> frozenset[str]:
     """Collect the operators with which a page paints XObjects and shadings, clips to a slit, or uses a mask.
 
     Args:
         page: Open page of PyMuPDF.
-        content: The page's instructions.
-        clipped: The instructions within whose clips text may be painted.
+        content: The page's content stream.
+        clipped_content: The part of the content stream whose clips may apply to text.
 
     Returns:
-        Operators, `SLIT` and `MASK`.
+        Operators such as `Do` and `sh`, `SLIT` for a narrow clip and `MASK` for a soft mask.
     """
-    found = _find_painters(content)
-    if NAMED_PART in found and not _may_shade_parts(page):
-        found.remove(NAMED_PART)
+    painters = _find_painters(content)
+    if NAMED_PART in painters and not _may_shade_parts(page):
+        painters.remove(NAMED_PART)
     least_pt = load_hidden_text().limits.slit_pt
-    for clip in _CLIPS.finditer(clipped):
-        sides = _NUMBERS.findall(clipped[max(0, clip.start() - 40) : clip.start()])[-2:]
+    for clip in _CLIPS.finditer(clipped_content):
+        sides = _NUMBERS.findall(clipped_content[max(0, clip.start() - 40) : clip.start()])[-2:]
         if min((abs(float(side)) for side in sides), default=least_pt) < least_pt:
-            found.add(SLIT)
+            painters.add(SLIT)
             break
     # A page of a text file has no content stream; opening its low-level page ends the process.
     if content and has_soft_mask(page):
-        found.add(MASK)
-    return frozenset(found)
+        painters.add(MASK)
+    return frozenset(painters)
 
 
 def _is_masked(page: Any, part: int, content: bytes) -> bool:
@@ -99,8 +99,8 @@ def _is_masked(page: Any, part: int, content: bytes) -> bool:
     if not _MAY_SET_STATE.search(content):
         return False
     states = {state.decode("latin1") for state in _STATES.findall(content)}
-    at = (f"Resources/ExtGState/{state}/SMask" for state in states)
-    return any(page.parent.xref_get_key(part, key)[0] in ("dict", "xref") for key in at)
+    mask_keys = (f"Resources/ExtGState/{state}/SMask" for state in states)
+    return any(page.parent.xref_get_key(part, key)[0] in ("dict", "xref") for key in mask_keys)
 
 
 def _find_painters(content: bytes) -> set[str]:
@@ -159,17 +159,17 @@ def _add_line(rules: list[Rule], start: tuple[float, float], end: tuple[float, f
         rules.append(Rule(middle, y0, middle, y1))
 
 
-def _add_rectangle(rules: list[Rule], fills: list[Fill], box: Corners, *, strokes: bool, color: int | None) -> None:
-    """Turn a rectangle into one rule (thin), four rules (stroked) or a fill (painted); stroked and painted: both."""
+def _add_rectangle(rules: list[Rule], fills: list[Fill], box: Corners, *, is_stroked: bool, color: int | None) -> None:
+    """Turn a rectangle into one rule (if thin), or else into four rules (if stroked) and a fill (if painted)."""
     x0, y0, x1, y1 = box
     if min(x1 - x0, y1 - y0) <= load_tables().drawings.thin_pt:
-        if strokes or color is not None:
+        if is_stroked or color is not None:
             if x1 - x0 >= y1 - y0:
                 _add_line(rules, (x0, (y0 + y1) / 2), (x1, (y0 + y1) / 2))
             else:
                 _add_line(rules, ((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1))
         return
-    if strokes:
+    if is_stroked:
         for start, end in (((x0, y0), (x1, y0)), ((x0, y1), (x1, y1)), ((x0, y0), (x0, y1)), ((x1, y0), (x1, y1))):
             _add_line(rules, start, end)
     if color is not None:

@@ -1,6 +1,6 @@
-"""Form fields of an open PDF: the widgets of a page, and the form template as it is stored.
+"""Form fields of an open PDF: the widgets of a page, and the form template.
 
-The template's XML is handed on as bytes; it is read in authored/form_template.py.
+The template is returned as bytes of XML; authored/form_template.py parses it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from taxkg_assets.extraction.pdf.model import Widget
 from taxkg_assets.extraction.pdf.sanitize import strip_control_characters
 from taxkg_assets.rules.models.spoken import load_spoken
 
-# PyMuPDF carries no complete type annotations. Its widget objects read some thirty properties of each field, ten times
-# as slow as reading the text of the page: only what is needed is read from MuPDF itself.
+# PyMuPDF has no complete type annotations. Its widget objects read some thirty properties of each field, which takes
+# ten times as long as the text of the page: only the properties used here are read, from MuPDF itself.
 _MUPDF: Any = pymupdf
 _LIBRARY: Any = _MUPDF.mupdf
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _LIBRARY.FzErrorBase)
@@ -43,36 +43,36 @@ def read_widgets(page: Any) -> tuple[Widget, ...]:
     Returns:
         Form fields, in the order of the annotations.
     """
-    found: list[Widget] = []
-    most = load_spoken().limits.widgets_per_page
+    widgets: list[Widget] = []
+    max_widgets = load_spoken().limits.widgets_per_page
     spoken_key = _LIBRARY.pdf_new_name("TU")
     widget = _LIBRARY.pdf_first_widget(_MUPDF._as_pdf_page(page))
-    while widget.m_internal and len(found) < most:
+    while widget.m_internal and len(widgets) < max_widgets:
         with suppress(*_DAMAGE):
-            found.append(_read_widget(widget, spoken_key))
+            widgets.append(_read_widget(widget, spoken_key))
         widget = _LIBRARY.pdf_next_widget(widget)
-    return tuple(found)
+    return tuple(widgets)
 
 
 def _read_widget(widget: Any, spoken_key: Any) -> Widget:
     entry = _LIBRARY.pdf_annot_obj(widget)
-    shown = _LIBRARY.pdf_bound_annot(widget)
+    bounds = _LIBRARY.pdf_bound_annot(widget)
     return Widget(
         name=strip_control_characters(_LIBRARY.pdf_load_field_name(entry) or ""),
         label=strip_control_characters(_read_spoken(entry, spoken_key)),
         kind=_KINDS.get(_LIBRARY.pdf_widget_type(widget), ""),
         value=strip_control_characters(_LIBRARY.pdf_field_value(entry) or ""),
-        x0=float(shown.x0),
-        y0=float(shown.y0),
-        x1=float(shown.x1),
-        y1=float(shown.y1),
+        x0=float(bounds.x0),
+        y0=float(bounds.y0),
+        x1=float(bounds.x1),
+        y1=float(bounds.y1),
     )
 
 
 def _read_spoken(entry: Any, key: Any) -> str:
-    """Return the spoken name of a field; an option of a group may inherit that of the group."""
-    own = _LIBRARY.pdf_dict_get_inheritable(entry, key)
-    return _LIBRARY.pdf_to_text_string(own) or "" if own.m_internal else ""
+    """Return the spoken text of a field; an option of a group may inherit the text of the group."""
+    spoken_text = _LIBRARY.pdf_dict_get_inheritable(entry, key)
+    return _LIBRARY.pdf_to_text_string(spoken_text) or "" if spoken_text.m_internal else ""
 
 
 def read_template(document: Any) -> bytes:
@@ -104,18 +104,18 @@ def _read_template(document: Any) -> bytes:
 
 
 def _read_stream(document: Any, number: int) -> bytes:
-    """Unpack a stream, one byte further than a template may be long at most."""
-    most = int(load_spoken().limits.template_bytes) + 1
-    raw = document.xref_stream_raw(number) or b""
+    """Unpack a stream, up to one byte more than a template may have."""
+    max_bytes = int(load_spoken().limits.template_bytes) + 1
+    raw_bytes = document.xref_stream_raw(number) or b""
     kind, name = document.xref_get_key(number, "Filter")
     if (kind, name) == ("null", "null"):
-        return bytes(raw[:most])
+        return bytes(raw_bytes[:max_bytes])
     is_deflated = name.strip("[] ") == "/FlateDecode" and document.xref_get_key(number, "DecodeParms")[0] == "null"
     if not is_deflated or document.needs_pass or document.metadata.get("encryption"):
-        # Filters one upon another, or enciphered: only short ones are unpacked, as they may be of any length then.
-        is_short = len(raw) * load_spoken().limits.deflate_ratio <= most
-        return bytes((document.xref_stream(number) or b"")[:most]) if is_short else b""
+        # Several filters, or encryption: the length is unknown before unpacking, so that only short ones are unpacked.
+        is_short = len(raw_bytes) * load_spoken().limits.deflate_ratio <= max_bytes
+        return bytes((document.xref_stream(number) or b"")[:max_bytes]) if is_short else b""
     try:
-        return zlib.decompressobj().decompress(raw, most)
+        return zlib.decompressobj().decompress(raw_bytes, max_bytes)
     except zlib.error:
         return b""

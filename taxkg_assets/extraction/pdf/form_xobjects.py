@@ -1,7 +1,7 @@
-"""Form XObjects of a page, such as icons with a word in them: what they print is read without the page's own words.
+"""Form XObjects of a page, such as icons with a word in them: they are read without the page's own text.
 
-A page is mostly its own words. Without these it is carried out in a fraction of the time, and shows its XObjects as
-they are: over what they are printed, and whether all their letters can be seen.
+Most instructions of a page write its own text. Without them the page is rendered in a fraction of the time, which is
+enough to read the XObjects: what they cover, and whether all their letters are visible.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from taxkg_assets.extraction.pdf.rendered_text import are_same_letters
 class FormXObjects:
     """The form XObjects of a page, rendered without the page's own text."""
 
-    def __init__(self, page: Any, wordless: bytes, *, clip: Any, flags: int) -> None:
-        """Print them.
+    def __init__(self, page: Any, wordless_content: bytes, *, clip: Any, flags: int) -> None:
+        """Render the form XObjects.
 
         Args:
             page: Open page of PyMuPDF.
-            wordless: The page's instructions without its text.
-            clip: Rectangle within which the text of the page is read.
-            flags: MuPDF's flags with which it is read.
+            wordless_content: The page's content stream without its text.
+            clip: Rectangle of the page whose text is read.
+            flags: MuPDF's flags for reading text.
         """
-        with with_content_stream(page, wordless):
-            self._said = page.get_textpage(clip=clip, flags=flags)
+        with with_content_stream(page, wordless_content):
+            self._text_page = page.get_textpage(clip=clip, flags=flags)
             self.display_list = page.get_displaylist()
         self.log = read_paint_log(self.display_list)
         self.order = PaintOrder((), ())
@@ -42,14 +42,14 @@ class FormXObjects:
         """Return whether all letters of the form XObjects are visible.
 
         Args:
-            flags: MuPDF's flags with which printed text is read.
+            flags: MuPDF's flags for reading printed text.
         """
-        return are_same_letters(self._said.extractText(), read_printed_text(self.display_list, flags=flags))
+        return are_same_letters(self._text_page.extractText(), read_printed_text(self.display_list, flags=flags))
 
     @cached_property
     def boxes(self) -> frozenset[Corners]:
         """Return the rectangles of all spans in the form XObjects, in page coordinates."""
-        blocks = self._said.extractDICT()["blocks"]
+        blocks = self._text_page.extractDICT()["blocks"]
         return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])
 
     def place_occluders(self, occluders: Sequence[Occluder]) -> tuple[Occluder, ...] | None:
@@ -66,7 +66,7 @@ class FormXObjects:
         ):
             return None
         self.order = PaintOrder.read(self.log, [(occluder.order, occluder.box) for occluder in occluders])
-        texts = [order for order, _ in self.order.written]
+        text_orders = [order for order, _ in self.order.written]
         return tuple(
-            replace(occluder, order=occluder.order - bisect_left(texts, occluder.order)) for occluder in occluders
+            replace(occluder, order=occluder.order - bisect_left(text_orders, occluder.order)) for occluder in occluders
         )

@@ -1,6 +1,6 @@
-"""Rectangles of a page, many at a time: their areas, what they share, and which hold which.
+"""Rectangles of a page, many at a time: their areas, the areas that they share, and which contain which.
 
-A page may have tens of thousands of them, so that pairs are compared in parts.
+A page may have tens of thousands of rectangles: their pairs are compared in batches.
 """
 
 from __future__ import annotations
@@ -40,14 +40,18 @@ def find_intersections(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.b
 
     Returns:
         Row in `boxes`, row in `others`, and shared area in square points, each of shape (pairs,).
+
+    Returns:
+        Row in `boxes` and row in `others` of each pair, and the area shared, in square points; each of shape
+        (pairs,).
     """
     x0, y0, x1, y1 = others.T
     left, top, right, bottom = boxes.T[:, :, None]
-    ours, theirs = np.nonzero(may_meet & (x0 < right) & (left < x1) & (y0 < bottom) & (top < y1))
-    one, other = boxes[ours], others[theirs]
-    sides = np.minimum(one[:, 2:], other[:, 2:]) - np.maximum(one[:, :2], other[:, :2])
+    box_rows, other_rows = np.nonzero(may_meet & (x0 < right) & (left < x1) & (y0 < bottom) & (top < y1))
+    pair_boxes, pair_others = boxes[box_rows], others[other_rows]
+    sides = np.minimum(pair_boxes[:, 2:], pair_others[:, 2:]) - np.maximum(pair_boxes[:, :2], pair_others[:, :2])
     areas: Floats = sides.prod(axis=1)
-    return ours, theirs, areas
+    return box_rows, other_rows, areas
 
 
 def have_centers_inside(boxes: Floats, outer: Sequence[Corners]) -> npt.NDArray[np.bool_]:
@@ -55,15 +59,15 @@ def have_centers_inside(boxes: Floats, outer: Sequence[Corners]) -> npt.NDArray[
 
     Args:
         boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
-        outer: Rectangles, in points.
+        outer: Rectangles that may contain them, in points.
     """
     is_inside = np.zeros(len(boxes), dtype=bool)
     if not outer:
         return is_inside
     x0, y0, x1, y1 = boxes.T
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    for some in split_rows(np.array(outer, dtype=float), len(boxes)):
-        left, top, right, bottom = some.T[:, :, None]
+    for outer_batch in split_rows(np.array(outer, dtype=float), len(boxes)):
+        left, top, right, bottom = outer_batch.T[:, :, None]
         is_inside |= ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(axis=0)
     return is_inside
 
@@ -73,10 +77,10 @@ def split_rows(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any]]
 
     Args:
         rows: Rows to split.
-        count: Number of rows that each is compared with.
+        count: Number of rows that each row is compared with.
 
     Yields:
-        Parts in order.
+        Batches, in the order of the rows.
     """
     step = max(1, CELLS // max(1, count))
     for start in range(0, len(rows), step):
@@ -98,7 +102,7 @@ def find_areas(boxes: Floats) -> Floats:
 
 
 def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
-    """Compute the area shared by each of the others (rows) with each rectangle (columns).
+    """Compute the area shared by each rectangle of `others` (rows) with each rectangle of `boxes` (columns).
 
     Args:
         boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
@@ -115,29 +119,33 @@ def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
 
 
 def find_overlaps(start: Floats, end: Floats, other_start: Floats | float, other_end: Floats | float) -> Floats:
-    """Compute the length that ranges share with others; 0 without overlap.
+    """Compute the length that ranges share with other ranges; 0 without overlap.
 
     Args:
-        start: Where the ranges start, in points.
-        end: Where they end.
-        other_start: Where the others start, in a shape that broadcasts with that of the ranges.
-        other_end: Where they end.
+        start: Start of each range, in points.
+        end: End of each range.
+        other_start: Start of each other range, in a shape that broadcasts with that of `start`.
+        other_end: End of each other range.
 
     Returns:
-        Points, of the shape of all pairs.
+        Shared length of each pair, in points.
     """
-    # In place: of a page with many rectangles the pairs are many.
+    # In place, because a page with many rectangles has very many pairs.
     lengths: Floats = np.minimum(end, other_end)
     lengths -= np.maximum(start, other_start)
     return np.maximum(lengths, 0.0, out=lengths)
 
 
 def holds(outer: Sequence[float], inner: Sequence[float]) -> bool:
-    """Return whether the center of a rectangle is in another.
+    """Return whether the center of a rectangle is in another rectangle.
 
     Args:
         outer: Rectangle x0, y0, x1, y1, in points.
         inner: Rectangle, in points.
+
+    Args:
+        outer: Rectangle x0, y0, x1, y1 that may contain the other, in points.
+        inner: Rectangle whose center is tested, in points.
     """
     x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
     return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]

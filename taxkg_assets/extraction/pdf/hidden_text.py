@@ -1,4 +1,4 @@
-"""Text of a page that is reported and not read: why it is hidden, and where it is."""
+"""Invisible text of a page, which is reported and left out: why it is invisible, and where it is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """Invisible text of a page, or text that instructs a program (`printed` if it is visible)."""
+    """Invisible text of a page, or visible text that instructs a program.
+
+    Attributes:
+        page: Number of the page, from 1.
+        kind: Why the text is invisible: one of `HIDDEN_KINDS`; `printed` for visible text.
+        text: The text.
+        box: Rectangle of the text, in points.
+        is_order: Whether the text instructs a program (a prompt injection).
+    """
 
     page: int
     kind: str

@@ -1,6 +1,6 @@
-"""PyMuPDF without the layout model and the Markdown writer that it loads with itself: a second in each process.
+"""PyMuPDF without its layout model and its Markdown writer, whose import takes a second in each process.
 
-Only one optional engine of tables asks the layout model. Code that imports these modules has them as before.
+Only one optional engine of tables uses the layout model. Other code can still import both modules.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def load_layout() -> None:
 def _import_library() -> ModuleType:
     hidden = [] if "pymupdf" in sys.modules else [name for name in (LAYOUT, WRITER) if name not in sys.modules]
     for name in hidden:
-        sys.modules[name] = None  # type: ignore[assignment] # Python's own way to say that there is none
+        sys.modules[name] = None  # type: ignore[assignment] # Python then raises ImportError for this module
     try:
         import pymupdf
     finally:

@@ -1,6 +1,6 @@
 """A document as data: its pages with spans, rules, fills and form fields.
 
-A `Page` is plain data, so that the stages after the reading are pure functions.
+A `Page` is plain data: the later stages are pure functions of it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,25 @@ from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.tags import Tag
 
 
-# Not frozen: a page has hundreds of them, and a frozen one takes three times as long to make.
+# Not frozen: a page has hundreds of spans, and a frozen one takes three times as long to make.
 @dataclass(slots=True)
 class Span:
     """A run of text in one font; coordinates are points from the top left of the page, y downwards.
 
     Attributes:
+        span_ix: Number of the span on the page, from 0.
+        block_ix: Number of the block of text that MuPDF found.
+        line_ix: Number of the line in that block.
+        text: The text.
+        font: Name of the font.
+        size_pt: Type size.
+        is_bold: Whether the font is bold.
+        is_italic: Whether the font is italic.
+        color: Color as 0xRRGGBB.
+        x0: Left edge.
+        y0: Upper edge.
+        x1: Right edge.
+        y1: Lower edge.
         tag_ix: Innermost structure tag of the text, an index into `Page.tags`; −1 for none.
     """
 
@@ -39,7 +52,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A drawn horizontal or vertical line, or one edge of a thin filled rectangle."""
+    """A drawn horizontal or vertical line, or a thin filled rectangle; coordinates as in `Span`."""
 
     x0: float
     y0: float
@@ -54,7 +67,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A filled rectangle (cell shading, callout background)."""
+    """A filled rectangle, such as the shading of a cell; coordinates and color as in `Span`."""
 
     x0: float
     y0: float
@@ -65,7 +78,18 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """A field of the classic AcroForm; `label` is what it states about itself to be spoken (TU)."""
+    """A form field of a PDF page (AcroForm); coordinates as in `Span`.
+
+    Attributes:
+        name: Full name of the field in the PDF.
+        label: Spoken text of the field, for screen readers (`TU`).
+        kind: Kind in MuPDF's words, such as `Text` or `CheckBox`.
+        value: Value that is filled in.
+        x0: Left edge.
+        y0: Upper edge.
+        x1: Right edge.
+        y1: Lower edge.
+    """
 
     name: str
     label: str
@@ -79,12 +103,20 @@ class Widget:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page as data; `rules`, `fills` and `widgets` may be empty.
+    """One page as data.
 
     Attributes:
-        sideways: Direction of its text: 1 upwards, −1 downwards, 0 from left to right.
-        tags: Structure tags that the page is read by, parents before children; empty without trusted tags.
-        distrust: Why a tagged page is read without its tags; otherwise empty.
+        page: Number of the page, from 1.
+        width_pt: Width.
+        height_pt: Height.
+        spans: Visible text, in the order of the file.
+        rules: Drawn lines.
+        fills: Filled rectangles.
+        widgets: Form fields.
+        image_count: Number of images.
+        sideways: Direction of the text: 1 upwards, −1 downwards, 0 from left to right.
+        tags: Structure tags that the page is read by, parents before children; empty without reliable tags.
+        distrust: Why a tagged page is read without its tags; "" for other pages.
     """
 
     page: int
@@ -102,7 +134,18 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document as read: its pages, the PDF's metadata, and warnings on repairs."""
+    """A document as read from its file.
+
+    Attributes:
+        document_id: Id of the document.
+        pages: Pages, in order.
+        metadata: Metadata of the PDF, such as `title` and `creationDate`.
+        warnings: What was repaired, left out as invisible, or contains no text.
+        is_text_file: Whether the file is plain text and no PDF.
+        hidden_texts: Invisible texts, and texts that instruct a program.
+        template: XML of the form template (XFA), not parsed; empty for none.
+        navigation: Links, named destinations and bookmarks.
+    """
 
     document_id: str
     pages: tuple[Page, ...]
@@ -110,7 +153,6 @@ class Source:
     warnings: tuple[str, ...] = ()
     is_text_file: bool = False
     hidden_texts: tuple[HiddenText, ...] = ()
-    # The XML of the form template (XFA) as stored, unread; empty for none.
     template: bytes = b""
     navigation: Navigation = field(default_factory=Navigation)
 

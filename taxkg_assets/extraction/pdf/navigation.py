@@ -1,7 +1,6 @@
-"""What a PDF holds to move around in it, as plain data: link areas, named destinations and bookmarks.
+"""Link areas, named destinations and bookmarks of a PDF, as plain data.
 
-Nothing is decided here: which rectangles are one link, which names are the publisher's and what a target is called is
-the authored layer's matter.
+The package `authored` decides which rectangles are one link, and which names the publisher chose.
 """
 
 from __future__ import annotations
@@ -11,9 +10,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position on a page in displayed coordinates; `x` is None if the file does not specify it.
+    """A position on a page.
 
-    `shown_y` is the height on the page as displayed, even if the page was rotated upright for reading.
+    Attributes:
+        page: Number of the page, from 1.
+        x: Distance from the left, in points; None if the file does not state it.
+        y: Distance from the top.
+        shown_y: Distance from the top of the page as displayed, even if the page was rotated to be read.
     """
 
     page: int
@@ -33,7 +36,14 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """One entry of the document's outline; its target is a name, a position or nothing."""
+    """One entry of the document's outline.
+
+    Attributes:
+        level: Level in the outline, from 1.
+        title: Title as displayed.
+        name: Named destination of the entry; "" for none.
+        place: Position that the entry leads to; None for none.
+    """
 
     level: int
     title: str
@@ -46,7 +56,16 @@ class Bookmark:
 class LinkArea:
     """A link rectangle on a page with its target: a name, a position or an address.
 
-    `title` is the publisher's description: usually the heading at the target, else the words of the link.
+    Attributes:
+        page: Number of the page, from 1.
+        x0: Left edge, in points.
+        y0: Upper edge.
+        x1: Right edge.
+        y1: Lower edge.
+        name: Named destination of the link; "" for none.
+        place: Position that the link leads to; None for none.
+        url: Address that the link leads to; "" for none.
+        title: The publisher's description: the heading at the target, or else the words of the link.
     """
 
     page: int
@@ -62,7 +81,14 @@ class LinkArea:
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """The links, names and bookmarks of a document, with what was rejected."""
+    """The links, names and bookmarks of a document.
+
+    Attributes:
+        areas: Link rectangles.
+        destinations: Named positions.
+        bookmarks: Entries of the outline.
+        reasons: Sentences on what was left out: "A bookmark is unreadable."
+    """
 
     areas: tuple[LinkArea, ...] = ()
     destinations: tuple[Destination, ...] = ()

@@ -1,8 +1,8 @@
-"""An open PDF to its links, named destinations and bookmarks, as the file holds them.
+"""An open PDF to its links, named destinations and bookmarks.
 
-Objects are read as text by their number, which is many times faster than the library's own resolving of names and
-links. Lists are walked with a set of what was seen, and everything is counted: a hostile table ends the reading with a
-reason, never the process.
+Objects are read as text by their number, which is many times faster than PyMuPDF's functions for names and links.
+Every list is read with a set of the objects already seen and within limits: a list with a cycle, or one that is too
+long, ends the reading of that list with a reason.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"(\d+) \d+ R")
 _HEIGHT_AT = {"/XYZ": 3, "/FitH": 2, "/FitBH": 2, "/FitR": 5}
 _LEFT_AT = {"/XYZ": 2, "/FitR": 2}
 _MOST_COORDINATE = 1e6
-# PyMuPDF carries no complete type annotations.
+# PyMuPDF has no complete type annotations.
 _MUPDF: Any = pymupdf
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
 
@@ -44,26 +44,30 @@ class NavigationReader:
     """Reads the link areas page by page, then the names and bookmarks of the document."""
 
     def __init__(self, document: Any) -> None:
-        """Take an open PDF."""
+        """Prepare the reading of an open PDF.
+
+        Args:
+            document: Open document of PyMuPDF.
+        """
         self._document = document
         self._limits = load_navigation().limits
         self._areas: list[LinkArea] = []
-        self._waiting: dict[int, Value] = {}
+        self._unread_targets: dict[int, Value] = {}
         self._matrices: dict[int, tuple[float, ...]] = {}
-        self._numbers: dict[int, int] = {}
+        self._page_numbers: dict[int, int] = {}
         self._reasons: list[str] = []
-        self._chars = 0
-        self._length: int = document.xref_length()
+        self._char_count = 0
+        self._object_count: int = document.xref_length()
 
     def read_areas(self, page: Any, *, number: int) -> None:
         """Read the link areas of an open page.
 
         Args:
-            page: Open page of MuPDF.
+            page: Open page of PyMuPDF.
             number: 1-based number of the page.
         """
         document, xref = self._document, page.xref
-        self._numbers[xref] = number
+        self._page_numbers[xref] = number
         matrix = page.transformation_matrix
         self._matrices[number] = tuple(matrix * page.rotation_matrix if page.rotation else matrix)
         kind, text = document.xref_get_key(xref, "Annots")
@@ -72,14 +76,16 @@ class NavigationReader:
         elif kind != "array":
             return
         if _REFS.fullmatch(text):
-            items: list[Value] = [Ref(int(found)) for found in _NUMBER.findall(text)]
+            items: list[Value] = [Ref(int(number_text)) for number_text in _NUMBER.findall(text)]
         else:
             value = read_value(text)
             items = value if isinstance(value, list) else []
-        most = min(self._limits.links_on_page, self._limits.links - len(self._areas))
-        if len(items) > most:
-            self._say(f"Page {number} has {len(items)} annotations; only the first {max(0, most)} were read.")
-        for item in items[: max(0, most)]:
+        max_areas = min(self._limits.links_on_page, self._limits.links - len(self._areas))
+        if len(items) > max_areas:
+            self._add_reason(
+                f"Page {number} has {len(items)} annotations; only the first {max(0, max_areas)} were read."
+            )
+        for item in items[: max(0, max_areas)]:
             area = self._read_area(item, number)
             if area is not None:
                 self._areas.append(area)
@@ -98,57 +104,57 @@ class NavigationReader:
     def _read_area(self, item: Value, page: int) -> LinkArea | None:
         if isinstance(item, Ref):
             text = self._read_text(item.number)
-            usual = _USUAL_AREA.fullmatch(text)
-            if usual is not None:
-                box = self._read_box([float(part) for part in usual["box"].split()], page)
-                title = (usual["title"] or "")[: self._limits.title_chars]
-                if usual["written"]:
-                    title = self._words(read_value(usual["written"]), "title")
-                url = (usual["url"] or "")[: self._limits.url_chars + 1]
-                return LinkArea(page, *box, name=usual["name"] or "", url=url, title=title) if box else None
+            usual_match = _USUAL_AREA.fullmatch(text)
+            if usual_match is not None:
+                box = self._read_box([float(part) for part in usual_match["box"].split()], page)
+                title = (usual_match["title"] or "")[: self._limits.title_chars]
+                if usual_match["written"]:
+                    title = self._decode(read_value(usual_match["written"]), "title")
+                url = (usual_match["url"] or "")[: self._limits.url_chars + 1]
+                return LinkArea(page, *box, name=usual_match["name"] or "", url=url, title=title) if box else None
             item = read_value(text) if "Link" in text else None
         if not isinstance(item, dict) or item.get("/Subtype") != "/Link":
             return None
         rect = self._resolve(item.get("/Rect"))
         box = self._read_box(rect, page) if isinstance(rect, list) else None
         if box is None:
-            self._say(f"A link of page {page} has no rectangle on the page.")
+            self._add_reason(f"A link of page {page} has no rectangle on the page.")
             return None
-        area = LinkArea(page, *box, title=self._words(self._resolve(item.get("/Contents")), "title"))
-        return self._aimed(area, item)
+        area = LinkArea(page, *box, title=self._decode(self._resolve(item.get("/Contents")), "title"))
+        return self._with_target(area, item)
 
-    def _aimed(self, area: LinkArea, item: dict[str, Value]) -> LinkArea | None:
-        """Return where an area leads; None where it leaves the file other than by an address."""
+    def _with_target(self, area: LinkArea, item: dict[str, Value]) -> LinkArea | None:
+        """Add the target of a link to its area; return None for a link that opens a file or runs a program."""
         action = self._resolve(item.get("/A"))
         target = item.get("/Dest")
         if isinstance(action, dict):
             kind = action.get("/S")
             if kind == "/URI":
-                return replace(area, url=self._words(self._resolve(action.get("/URI")), "url"))
+                return replace(area, url=self._decode(self._resolve(action.get("/URI")), "url"))
             if kind != "/GoTo":
-                self._say(f"A link of page {area.page} opens a file or runs a program; it was left out.")
+                self._add_reason(f"A link of page {area.page} opens a file or runs a program; it was left out.")
                 return None
             target = action.get("/D")
         target = self._resolve(target)
         if isinstance(target, (bytes, str)):
-            return replace(area, name=self._words(target, "name"))
-        # It may lead to a page that comes after it: its place is found once all pages are known.
-        self._waiting[len(self._areas)] = target
+            return replace(area, name=self._decode(target, "name"))
+        # The link may lead to a later page: its place is found once all pages are known.
+        self._unread_targets[len(self._areas)] = target
         return area
 
     def _find_places(self) -> Iterator[LinkArea]:
         for ix, area in enumerate(self._areas):
-            if ix not in self._waiting:
+            if ix not in self._unread_targets:
                 yield area
                 continue
-            place = self._read_place(self._waiting[ix])
+            place = self._read_place(self._unread_targets[ix])
             if place is not None:
                 yield replace(area, place=place)
             else:
-                self._say(f"A link on page {area.page} has no target page in this file.")
+                self._add_reason(f"A link on page {area.page} has no target page in this file.")
 
     def _read_box(self, rect: list[Any], page: int) -> Corners | None:
-        """Bring the rectangle of an annotation to its page as shown; None where it has no area."""
+        """Convert the rectangle of an annotation to displayed coordinates; None for one without an area."""
         if len(rect) != 4 or not all(isinstance(value, (int, float)) for value in rect):
             return None
         if max(map(abs, rect)) > _MOST_COORDINATE:
@@ -166,7 +172,7 @@ class NavigationReader:
             value = self._resolve(value.get("/D"))
         if not isinstance(value, list) or not value:
             return None
-        page = self._numbers.get(value[0].number) if isinstance(value[0], Ref) else None
+        page = self._page_numbers.get(value[0].number) if isinstance(value[0], Ref) else None
         if isinstance(value[0], int) and 0 <= value[0] < len(self._matrices):
             page = value[0] + 1
         if page is None:
@@ -176,7 +182,7 @@ class NavigationReader:
         return self._make_place(page, _number_at(value, left_at), _number_at(value, height_at))
 
     def _make_place(self, page: int, x: float | None, y: float | None) -> Place:
-        """Make a place of a point in the file's own coordinates; without a height it is the page's top."""
+        """Convert a point in the file's coordinates to a place; without a height, the place is the top of the page."""
         if y is None:
             return Place(page, None, 0.0, 0.0)
         a, b, c, d, e, f = self._matrices[page]
@@ -185,29 +191,31 @@ class NavigationReader:
         return Place(page, shown_x if x is not None and x > 0 else None, shown_y, shown_y)
 
     def _read_destinations(self) -> Iterator[Destination]:
-        """Read the named destinations: of the name tree, and of the catalog's dictionary in old files."""
-        most = self._limits.names
-        seen: set[str] = set()
+        """Read the named destinations from the name tree, and from the catalog's dictionary in old files."""
+        max_names = self._limits.names
+        seen_names: set[str] = set()
         for name, value in self._read_names():
-            if len(seen) >= most:
-                self._say(f"The file has more than {most} named destinations; the rest were left out.")
+            if len(seen_names) >= max_names:
+                self._add_reason(f"The file has more than {max_names} named destinations; the rest were left out.")
                 return
-            if name in seen or not name:
+            if name in seen_names or not name:
                 continue
-            seen.add(name)
+            seen_names.add(name)
             place = self._read_named(value)
             if place is not None:
                 yield Destination(name, place)
             else:
-                self._say("Some named destinations are not on a page of the file.")
+                self._add_reason("Some named destinations are not on a page of the file.")
 
     def _read_named(self, value: Value) -> Place | None:
         if isinstance(value, Ref):
             text = self._read_text(value.number)
-            usual = _USUAL_TARGET.fullmatch(text)
-            page = self._numbers.get(int(usual["page"])) if usual is not None else None
-            if usual is not None and page is not None:
-                x, y = (None if usual[part] == "null" else _bounded(float(usual[part])) for part in ("x", "y"))
+            usual_match = _USUAL_TARGET.fullmatch(text)
+            page = self._page_numbers.get(int(usual_match["page"])) if usual_match is not None else None
+            if usual_match is not None and page is not None:
+                x, y = (
+                    None if usual_match[part] == "null" else _drop_far(float(usual_match[part])) for part in ("x", "y")
+                )
                 return self._make_place(page, x, y)
             value = read_value(text)
         return self._read_place(value)
@@ -217,68 +225,68 @@ class NavigationReader:
         catalog = read_value(self._read_text(document.pdf_catalog()))
         if not isinstance(catalog, dict):
             return
-        old = self._resolve(catalog.get("/Dests"))
-        if isinstance(old, dict):
-            yield from ((name[1:], value) for name, value in old.items())
+        old_names = self._resolve(catalog.get("/Dests"))
+        if isinstance(old_names, dict):
+            yield from ((name[1:], value) for name, value in old_names.items())
         names = self._resolve(catalog.get("/Names"))
-        todo: list[Value] = [names["/Dests"]] if isinstance(names, dict) and "/Dests" in names else []
-        seen: set[int] = set()
-        while todo:
-            node = todo.pop()
+        unread_nodes: list[Value] = [names["/Dests"]] if isinstance(names, dict) and "/Dests" in names else []
+        seen_numbers: set[int] = set()
+        while unread_nodes:
+            node = unread_nodes.pop()
             if isinstance(node, Ref):
-                if node.number in seen or len(seen) > self._limits.nodes:
-                    self._say("The name tree has a cycle or is too large.")
+                if node.number in seen_numbers or len(seen_numbers) > self._limits.nodes:
+                    self._add_reason("The name tree has a cycle or is too large.")
                     continue
-                seen.add(node.number)
+                seen_numbers.add(node.number)
                 node = read_value(self._read_text(node.number))
             if not isinstance(node, dict):
-                self._say("A part of the name tree is unreadable.")
+                self._add_reason("A part of the name tree is unreadable.")
                 continue
             kids = self._resolve(node.get("/Kids"))
             if isinstance(kids, list):
-                todo += reversed(kids[: self._limits.nodes])
+                unread_nodes += reversed(kids[: self._limits.nodes])
             pairs = self._resolve(node.get("/Names"))
             if isinstance(pairs, list):
                 yield from (
-                    (self._words(name, "name"), value) for name, value in zip(pairs[::2], pairs[1::2], strict=False)
+                    (self._decode(name, "name"), value) for name, value in zip(pairs[::2], pairs[1::2], strict=False)
                 )
 
     def _read_bookmarks(self) -> Iterator[Bookmark]:
-        """Walk the outline in its printed order."""
+        """Read the outline in the order in which viewers display it."""
         catalog = read_value(self._read_text(self._document.pdf_catalog()))
         root = self._resolve(catalog.get("/Outlines")) if isinstance(catalog, dict) else None
-        todo: list[tuple[Value, int]] = [(root.get("/First"), 1)] if isinstance(root, dict) else []
-        seen: set[int] = set()
-        while todo:
-            ref, level = todo.pop()
+        unread_items: list[tuple[Value, int]] = [(root.get("/First"), 1)] if isinstance(root, dict) else []
+        seen_numbers: set[int] = set()
+        while unread_items:
+            ref, level = unread_items.pop()
             if not isinstance(ref, Ref):
                 continue
-            if ref.number in seen or len(seen) >= self._limits.bookmarks or level > self._limits.levels:
-                self._say("The bookmarks have a cycle, are too many or too deep.")
+            if ref.number in seen_numbers or len(seen_numbers) >= self._limits.bookmarks or level > self._limits.levels:
+                self._add_reason("The bookmarks have a cycle, are too many or too deep.")
                 continue
-            seen.add(ref.number)
+            seen_numbers.add(ref.number)
             item = read_value(self._read_text(ref.number))
             if not isinstance(item, dict):
-                self._say("A bookmark is unreadable.")
+                self._add_reason("A bookmark is unreadable.")
                 continue
             yield self._read_bookmark(item, level)
-            todo += [(item.get("/Next"), level), (item.get("/First"), level + 1)]
+            unread_items += [(item.get("/Next"), level), (item.get("/First"), level + 1)]
 
     def _read_bookmark(self, item: dict[str, Value], level: int) -> Bookmark:
-        title = self._words(self._resolve(item.get("/Title")), "title")
+        title = self._decode(self._resolve(item.get("/Title")), "title")
         action = self._resolve(item.get("/A"))
-        is_here = isinstance(action, dict) and action.get("/S") == "/GoTo"
-        target = self._resolve(action.get("/D") if isinstance(action, dict) and is_here else item.get("/Dest"))
+        is_internal = isinstance(action, dict) and action.get("/S") == "/GoTo"
+        target = self._resolve(action.get("/D") if isinstance(action, dict) and is_internal else item.get("/Dest"))
         if isinstance(target, (bytes, str)):
-            return Bookmark(level, title, name=self._words(target, "name"))
+            return Bookmark(level, title, name=self._decode(target, "name"))
         return Bookmark(level, title, place=self._read_place(target))
 
-    def _words(self, value: Value, what: str) -> str:
-        """Decode a string; one longer than allowed comes one character longer than that."""
-        return strip_control_characters(find_words(value, most=self._limits.chars_of(what) + 1))
+    def _decode(self, value: Value, what: str) -> str:
+        """Decode a string; a longer one than allowed is cut one character after the limit, so that callers can tell."""
+        return strip_control_characters(find_words(value, max_chars=self._limits.chars_of(what) + 1))
 
     def _resolve(self, value: Value) -> Value:
-        """Follow a reference, and one that it leads to, no further."""
+        """Follow a reference, and a reference that it leads to, but no third one."""
         for _ in range(2):
             if not isinstance(value, Ref):
                 break
@@ -287,28 +295,28 @@ class NavigationReader:
 
     def _read_text(self, number: int) -> str:
         """Read an object as text; empty where there is none, or where too much was read already."""
-        if not 0 < number < self._length:
+        if not 0 < number < self._object_count:
             return ""
-        if self._chars > self._limits.megabytes * 1_000_000:
-            self._say("The file's links, names and bookmarks are too long to be read in full.")
+        if self._char_count > self._limits.megabytes * 1_000_000:
+            self._add_reason("The file's links, names and bookmarks are too long to be read in full.")
             return ""
         try:
             text: str = self._document.xref_object(number, compressed=True)
         except _DAMAGE:
-            self._say("Some targets of links or named destinations are damaged.")
+            self._add_reason("Some targets of links or named destinations are damaged.")
             return ""
-        self._chars += len(text)
+        self._char_count += len(text)
         return text if len(text) <= MOST_CHARS else ""
 
-    def _say(self, reason: str) -> None:
+    def _add_reason(self, reason: str) -> None:
         if len(self._reasons) < self._limits.reasons:
             self._reasons.append(reason)
 
 
 def _number_at(values: list[Value], at: int | None) -> float | None:
     value = values[at] if at is not None and at < len(values) else None
-    return _bounded(float(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return _drop_far(float(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def _bounded(value: float) -> float | None:
+def _drop_far(value: float) -> float | None:
     return value if abs(value) <= _MOST_COORDINATE else None

@@ -1,4 +1,4 @@
-"""What a page paints besides text: the paths that may lie over text, and the operators that paint by a name."""
+"""What a page paints besides text: paths that may cover text, and operators that paint a named object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 
 @dataclass(frozen=True, slots=True)
 class Occluder:
-    """A filled path or thick line that may cover text: its position in the painting order and its rectangle."""
+    """A filled path or thick line that may cover text.
+
+    Attributes:
+        order: Position in the painting order.
+        box: Rectangle around the path, in points.
+        color: Color as 0xRRGGBB.
+    """
 
     order: int
     box: Corners

@@ -1,4 +1,4 @@
-"""An open page to data: its visible spans, its drawings and fields, and its invisible words."""
+"""An open page to data: visible spans, drawings and form fields, and invisible text."""
 
 from __future__ import annotations
 
@@ -35,19 +35,27 @@ from taxkg_assets.rules.models.roles import load_roles
 Turn = Callable[[Sequence[float]], Corners]
 Shape = TypeVar("Shape", Rule, Fill)
 
-# PyMuPDF carries no complete type annotations.
+# PyMuPDF has no complete type annotations.
 _MUPDF: Any = pymupdf
 # Text outside the page is read too, so that it can be reported.
 _UNWANTED: int = _MUPDF.TEXT_PRESERVE_IMAGES | _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_MEDIABOX_CLIP
 _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_UNWANTED
-# What glyphs print within their clips, and not what the file says in their place.
+# With these flags, glyphs are read as printed within their clips, and not the text that the file states for them.
 _PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
 _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
-    """What is on a page besides text; `is_plain` where the rendered text is surely the extracted one."""
+class _Drawings:
+    """What is on a page besides text.
+
+    Attributes:
+        rules: Drawn lines.
+        fills: Filled rectangles.
+        image_count: Number of images.
+        background: What may be behind or over the text.
+        is_plain: Whether the rendered text certainly equals the extracted text.
+    """
 
     rules: tuple[Rule, ...] = ()
     fills: tuple[Fill, ...] = ()
@@ -58,7 +66,14 @@ class _Drawn:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The text of a page as parsed: flat blocks, and the tag of each where the structure tags were read."""
+    """The text of a page as parsed.
+
+    Attributes:
+        text_page: Text page of PyMuPDF.
+        blocks: Blocks of lines of spans, in one list.
+        owners: Tag of each block, an index into `tags`; None where the structure tags were not read.
+        tags: Structure tags.
+    """
 
     text_page: Any
     blocks: list[dict[str, Any]]
@@ -72,7 +87,7 @@ def read_page(
     number: int,
     has_fields: bool,
     is_text: bool,
-    hidden: list[HiddenText],
+    hidden_texts: list[HiddenText],
     policy: TagPolicy | None = None,
 ) -> Page:
     """Read the spans, drawings and fields of an open page.
@@ -82,7 +97,7 @@ def read_page(
         number: Number of the page in its document, from 1.
         has_fields: Whether the document has form fields.
         is_text: Whether the document is a text file.
-        hidden: List to which the invisible text of the page is added.
+        hidden_texts: List to which the invisible text of the page is added.
         policy: Decides whether the page is read by its structure tags; None reads no tags.
 
     Returns:
@@ -93,156 +108,168 @@ def read_page(
     if policy is not None and not is_text and policy.wants_tags(widget_count=len(widgets)):
         text, distrust = _read_tagged(page)
         if text is not None:
-            unseen: list[HiddenText] = []
-            read = _read_page(page, text, number=number, widgets=widgets, is_text=False, hidden=unseen)
-            distrust = policy.find_distrust(read)
+            hidden_of_page: list[HiddenText] = []
+            read_result = _read_page(
+                page, text, number=number, widgets=widgets, is_text=False, hidden_texts=hidden_of_page
+            )
+            distrust = policy.find_distrust(read_result)
             if not distrust:
-                hidden += unseen
-                return read
-    read = _read_page(page, None, number=number, widgets=widgets, is_text=is_text, hidden=hidden)
-    return replace(read, distrust=distrust) if distrust else read
+                hidden_texts += hidden_of_page
+                return read_result
+    read_result = _read_page(page, None, number=number, widgets=widgets, is_text=is_text, hidden_texts=hidden_texts)
+    return replace(read_result, distrust=distrust) if distrust else read_result
 
 
 def _read_tagged(page: Any) -> tuple[_Text | None, str]:
-    """Read the text of a page with its structure tags; None, and the reason if it has any, where that cannot be."""
+    """Read the text of a page with its structure tags; None and a reason where they cannot be read."""
     try:
         text_page = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS | _MUPDF.TEXT_COLLECT_STRUCTURE)
-        flat = flatten_tags(text_page.extractDICT()["blocks"])
+        flat_text = flatten_tags(text_page.extractDICT()["blocks"])
     except (RecursionError, RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase):
         return None, "The structure tree is damaged."
-    if flat is None:
+    if flat_text is None:
         return None, "The structure tree is too deep or too large."
-    blocks, owners, tags = flat
+    blocks, owners, tags = flat_text
     return (_Text(text_page, blocks, owners, tags), "") if tags else (None, "")
 
 
 def _read_page(
-    page: Any, text: _Text | None, *, number: int, widgets: tuple[Widget, ...], is_text: bool, hidden: list[HiddenText]
+    page: Any,
+    text: _Text | None,
+    *,
+    number: int,
+    widgets: tuple[Widget, ...],
+    is_text: bool,
+    hidden_texts: list[HiddenText],
 ) -> Page:
-    """Read a page with text that was parsed already, or without structure tags where there is none."""
+    """Read a page from its parsed text; for None, parse the text without structure tags."""
     # A page of a text file has no content stream; opening its low-level page ends the process.
-    written = b"" if is_text else page.read_contents()
-    is_replaced = bool(written) and has_replacement_text(page)
-    with with_content_stream(page, written if is_replaced else strip_mcids(written)) as content:
+    stored_content = b"" if is_text else page.read_contents()
+    is_replaced = bool(stored_content) and has_replacement_text(page)
+    with with_content_stream(page, stored_content if is_replaced else strip_mcids(stored_content)) as content:
         if text is None:
             text_page = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
             text = _Text(text_page, text_page.extractDICT()["blocks"])
-        drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=text.blocks, is_replaced=is_replaced)
+        drawings = _Drawings() if is_text else _read_drawn(page, content, blocks=text.blocks, is_replaced=is_replaced)
         display_rect = page.rect
         width, height = display_rect.width, display_rect.height
-        turn = _turn_of(page) if page.rotation else None
-        sight = VisibilityChecker(page, width=width, height=height, background=drawn.background)
-        spans, unseen = _read_spans(page, text, sight=sight, turn=turn, number=number, is_plain=drawn.is_plain)
-        hidden += unseen
-        rules, fills = drawn.rules, drawn.fills
+        turn = _find_turn(page) if page.rotation else None
+        checker = VisibilityChecker(page, width=width, height=height, background=drawings.background)
+        spans, new_hidden_texts = _read_spans(
+            page, text, checker=checker, turn=turn, number=number, is_plain=drawings.is_plain
+        )
+        hidden_texts += new_hidden_texts
+        rules, fills = drawings.rules, drawings.fills
         if turn is not None:
             # Form fields are read as they are shown.
             rules, fills = _turned(rules, turn), _turned(fills, turn)
         sideways = find_sideways(text.blocks, page.rotation_matrix if turn else None)
-        return Page(number, width, height, spans, rules, fills, widgets, drawn.image_count, sideways, text.tags)
+        return Page(number, width, height, spans, rules, fills, widgets, drawings.image_count, sideways, text.tags)
 
 
-def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_replaced: bool) -> _Drawn:
-    """Read what a page of a PDF is painted with besides text.
+def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_replaced: bool) -> _Drawings:
+    """Read what a page of a PDF paints besides text.
 
-    `content`: its instructions; `blocks`: its text as parsed; `is_replaced`: the document has other words for its text.
+    `content` is the content stream, `blocks` the parsed text; `is_replaced`: the file states other words for the text.
     """
-    wordless = strip_text_objects(content)
-    instructions = content if wordless is None else wordless
+    wordless_content = strip_text_objects(content)
+    instructions = content if wordless_content is None else wordless_content
     is_sure = not is_replaced and is_plain(page, instructions, blocks=blocks)
     xobjects = None
     has_parts = is_sure and has_form_xobjects(page)
     if has_parts:
-        xobjects = _read_xobjects(page, wordless)
+        xobjects = _read_xobjects(page, wordless_content)
         is_sure = xobjects is not None
     if not is_sure or has_drawn_letters(page):
-        wordless = xobjects = None
-    rules, fills, occluders = read_drawings(page, wordless)
+        wordless_content = xobjects = None
+    rules, fills, occluders = read_drawings(page, wordless_content)
     if xobjects is not None:
-        counted = xobjects.place_occluders(occluders)
-        if counted is None:
-            wordless = xobjects = None
-            rules, fills, counted = read_drawings(page)
-        occluders = counted
+        placed_occluders = xobjects.place_occluders(occluders)
+        if placed_occluders is None:
+            wordless_content = xobjects = None
+            rules, fills, placed_occluders = read_drawings(page)
+        occluders = placed_occluders
     image_count = len(page.get_images()) if has_named_parts(page) else 0
-    # Of a plain page no text is written while a clip holds, but a form XObject may be.
-    plain = without_clipped_drawings(instructions) if has_parts else b""
-    painters = read_painters(page, instructions, clipped=plain if is_sure else instructions)
+    # A plain page writes no text within a clip, but it may paint a form XObject there.
+    unclipped_content = without_clipped_drawings(instructions) if has_parts else b""
+    painters = read_painters(page, instructions, clipped_content=unclipped_content if is_sure else instructions)
     background = Background(
-        fills, occluders, has_pictures=image_count > 0, painters=painters, wordless=wordless, xobjects=xobjects
+        fills, occluders, has_pictures=image_count > 0, painters=painters, wordless=wordless_content, xobjects=xobjects
     )
-    return _Drawn(rules, fills, image_count, background, is_sure)
+    return _Drawings(rules, fills, image_count, background, is_sure)
 
 
-def _read_xobjects(page: Any, wordless: bytes | None) -> FormXObjects | None:
-    """Read the form XObjects of a page; None where they cannot be separated from its text, or may hide letters."""
-    if wordless is None:
+def _read_xobjects(page: Any, wordless_content: bytes | None) -> FormXObjects | None:
+    """Read the form XObjects of a page; None if they cannot be separated from the text, or may hide letters."""
+    if wordless_content is None:
         return None
-    xobjects = FormXObjects(page, wordless, clip=_AROUND, flags=_TEXT_FLAGS)
+    xobjects = FormXObjects(page, wordless_content, clip=_AROUND, flags=_TEXT_FLAGS)
     return xobjects if xobjects.are_letters_visible(flags=_PRINTED_FLAGS) else None
 
 
-def _turn_of(page: Any) -> Turn:
+def _find_turn(page: Any) -> Turn:
     """Return the function that turns a rectangle of a rotated page into the page as it is shown."""
     matrix = page.rotation_matrix
 
     def turn(box: Sequence[float]) -> Corners:
-        shown = _MUPDF.Rect(*box) * matrix
-        return shown.x0, shown.y0, shown.x1, shown.y1
+        turned_box = _MUPDF.Rect(*box) * matrix
+        return turned_box.x0, turned_box.y0, turned_box.x1, turned_box.y1
 
     return turn
 
 
 def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
-    turned = []
+    turned_shapes = []
     for shape in shapes:
         x0, y0, x1, y1 = turn((shape.x0, shape.y0, shape.x1, shape.y1))
-        turned.append(replace(shape, x0=x0, y0=y0, x1=x1, y1=y1))
-    return tuple(turned)
+        turned_shapes.append(replace(shape, x0=x0, y0=y0, x1=x1, y1=y1))
+    return tuple(turned_shapes)
 
 
 def _read_spans(
-    page: Any, text: _Text, *, sight: VisibilityChecker, turn: Turn | None, number: int, is_plain: bool
+    page: Any, text: _Text, *, checker: VisibilityChecker, turn: Turn | None, number: int, is_plain: bool
 ) -> tuple[tuple[Span, ...], list[HiddenText]]:
-    """Read the visible spans of a page in stored order, and the words of the invisible ones."""
+    """Read the visible spans of a page in stored order, and its invisible texts."""
     spans: list[Span] = []
-    unseen: list[HiddenText] = []
-    under_picture: list[Span] = []
+    hidden_texts: list[HiddenText] = []
+    covered_spans: list[Span] = []
     owners = text.owners
-    raws: list[dict[str, Any]] = []
+    raw_spans: list[dict[str, Any]] = []
     places: list[tuple[int, int, int]] = []
     for block_ix, block in enumerate(text.blocks):
         tag_ix = owners[block_ix] if owners is not None else -1
         for line_ix, line in enumerate(block["lines"]):
-            spans_of_line = line["spans"]
-            raws += spans_of_line
-            places += [(block_ix, line_ix, tag_ix)] * len(spans_of_line)
-    stored = [raw["bbox"] for raw in raws]
-    boxes = [turn(box) for box in stored] if turn else stored
-    reasons = sight.find_reasons(raws, stored, shown=boxes)
-    mismatches = {} if is_plain else _find_mismatches(page, text, raws=raws, reasons=reasons, sight=sight)
+            line_spans = line["spans"]
+            raw_spans += line_spans
+            places += [(block_ix, line_ix, tag_ix)] * len(line_spans)
+    stored_boxes = [raw_span["bbox"] for raw_span in raw_spans]
+    boxes = [turn(box) for box in stored_boxes] if turn else stored_boxes
+    reasons = checker.find_reasons(raw_spans, stored_boxes, shown_boxes=boxes)
+    mismatches = {} if is_plain else _find_mismatches(page, text, raw_spans=raw_spans, reasons=reasons, checker=checker)
     for ix, mismatch in mismatches.items():
         if not mismatch.printed.strip():
             reasons[ix] = reasons[ix] or mismatch.kind
         elif not reasons[ix]:
-            unseen.append(HiddenText(number, mismatch.kind, strip_control_characters(mismatch.unseen), boxes[ix]))
-            raws[ix]["text"] = mismatch.printed
-    for (block_ix, line_ix, tag_ix), raw, (x0, y0, x1, y1), reason in zip(places, raws, boxes, reasons, strict=True):
-        words = shown = raw["text"]
+            hidden_texts.append(HiddenText(number, mismatch.kind, strip_control_characters(mismatch.unseen), boxes[ix]))
+            raw_spans[ix]["text"] = mismatch.printed
+    for (block_ix, line_ix, tag_ix), raw_span, (x0, y0, x1, y1), reason in zip(
+        places, raw_spans, boxes, reasons, strict=True
+    ):
+        words = shown_text = raw_span["text"]
         if not words.isprintable():
             words = strip_control_characters(words)
-            shown = words.replace("\xa0", " ")
-        font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
+            shown_text = words.replace("\xa0", " ")
+        font, size_pt, is_bold, is_italic = _type_of(raw_span["font"], raw_span["size"], raw_span["flags"])
         span = Span(
             len(spans),
             block_ix,
             line_ix,
-            shown,
+            shown_text,
             font,
             size_pt,
             is_bold,
             is_italic,
-            raw["color"],
+            raw_span["color"],
             x0,
             y0,
             x1,
@@ -252,26 +279,26 @@ def _read_spans(
         if not reason:
             spans.append(span)
         elif words.strip():
-            unseen.append(HiddenText(number, reason, words, (x0, y0, x1, y1)))
+            hidden_texts.append(HiddenText(number, reason, words, (x0, y0, x1, y1)))
             if reason in (UNPAINTED, COVERED):
-                under_picture.append(span)
-    if under_picture and sight.is_ocr_layer(spans, under_picture):
-        # The reading of a scan is unseen over or under its picture.
-        read = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *under_picture])]
-        return tuple(read), [row for row in unseen if row.kind not in (UNPAINTED, COVERED)]
-    return tuple(spans), unseen
+                covered_spans.append(span)
+    if covered_spans and checker.is_ocr_layer(spans, covered_spans):
+        # The OCR text of a scan is invisible, over or under the picture.
+        ocr_spans = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *covered_spans])]
+        return tuple(ocr_spans), [row for row in hidden_texts if row.kind not in (UNPAINTED, COVERED)]
+    return tuple(spans), hidden_texts
 
 
 def _find_mismatches(
-    page: Any, text: _Text, *, raws: Sequence[dict[str, Any]], reasons: Sequence[str], sight: VisibilityChecker
+    page: Any, text: _Text, *, raw_spans: Sequence[dict[str, Any]], reasons: Sequence[str], checker: VisibilityChecker
 ) -> dict[int, GlyphMismatch]:
-    """Find the spans whose rendered text differs from the extracted one, by letters only where a quick test fails."""
-    on_page = [reason != OFF_PAGE for reason in reasons]
-    seen = sight.read_printed_text(_PRINTED_FLAGS)
-    if seen is not None and are_printed(raws, on_page, seen=seen):
+    """Find the spans whose rendered text differs from the extracted text; a quick test spares most pages this."""
+    are_on_page = [reason != OFF_PAGE for reason in reasons]
+    printed_text = checker.read_printed_text(_PRINTED_FLAGS)
+    if printed_text is not None and are_printed(raw_spans, are_on_page, rendered_text=printed_text):
         return {}
-    printed = page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
-    return find_mismatches(raws, on_page, text_page=text.text_page, printed=printed)
+    printed_page = page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
+    return find_mismatches(raw_spans, are_on_page, text_page=text.text_page, printed_page=printed_page)
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,7 @@
-"""What a page paints, in order, and what its glyphs print: both read off a display list of the page.
+"""What a page paints, in order, and what its glyphs print: both are read from a display list of the page.
 
-A display list holds a page's instructions as carried out once; to play it back takes a fraction of what carrying them
-out again does. The parser's own log of rectangles measures each path, too, which are not needed here.
+A display list records the result of a page's instructions; replaying it is much faster than rendering the page again.
+MuPDF's own log also measures the rectangle of each path, which is not needed here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PAINTERS = (
     *("fill_path", "stroke_path", "fill_text", "stroke_text", "ignore_text"),
     *("fill_shade", "fill_image", "fill_image_mask"),
 )
-# What is drawn besides text and pictures is counted; its rectangle is read with the drawings.
+# Paths and shadings are counted only; their rectangles are read with the drawings.
 _UNMEASURED: Corners = (0.0, 0.0, 0.0, 0.0)
 
 
@@ -31,8 +31,8 @@ def read_paint_log(display_list: Any) -> list[tuple[str, Corners]]:
         Kind and rectangle of each painted item.
     """
     device = _LogDevice()
-    everywhere = _MUPDF.FzRect(_MUPDF.FzRect.Fixed_INFINITE)
-    _MUPDF.fz_run_display_list(display_list.this, device, _MUPDF.FzMatrix(), everywhere, _MUPDF.FzCookie())
+    whole_plane = _MUPDF.FzRect(_MUPDF.FzRect.Fixed_INFINITE)
+    _MUPDF.fz_run_display_list(display_list.this, device, _MUPDF.FzMatrix(), whole_plane, _MUPDF.FzCookie())
     _MUPDF.fz_close_device(device)
     return device.log
 
@@ -52,7 +52,7 @@ def read_printed_text(display_list: Any, *, flags: int) -> str:
 
 
 class _LogDevice(_MUPDF.FzDevice2):  # type: ignore[misc]
-    """Takes what is painted; the parser calls it for every operation, so that each does as little as it can."""
+    """Records what is painted: MuPDF calls one of its methods for every operation, so that each must be fast."""
 
     def __init__(self) -> None:
         super().__init__()

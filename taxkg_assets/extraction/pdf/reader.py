@@ -1,7 +1,7 @@
-"""PDF bytes to pages: the one reading of a document that every later stage of the extraction works from.
+"""PDF bytes to pages, which all later stages of the extraction use.
 
-Here and nowhere else in the extraction a PDF is opened; what is read of an open page is decided in page_reading.py.
-Text files (.txt) open through PyMuPDF too and get pages of a fixed size.
+The extraction opens a PDF here only; page_reader.py reads an open page. PyMuPDF also opens text files (.txt), as pages
+of a fixed size.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from taxkg_assets.extraction.pdf.tag_guard import find_tree_danger
 from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
 from taxkg_assets.extraction.pdf.text_paging import open_text_parts
 
-# PyMuPDF carries no complete type annotations.
+# PyMuPDF has no complete type annotations.
 _MUPDF: Any = pymupdf
 _REFERENCE = re.compile(r"(\d+) \d+ R")
 _HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
 _REDOWNLOAD = "Download the file again from its source."
-# What a broken file makes the parser raise; errors of MuPDF itself are no RuntimeError.
+# Errors that the parser raises for a damaged file; errors of MuPDF itself are no RuntimeError.
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
 _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
@@ -39,9 +39,13 @@ _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How the pages of one PDF are read: whether it has form fields, its links, and who decides on its tags.
+    """How the pages of one PDF are read.
 
-    distrust: why no page of it is read by its tags.
+    Attributes:
+        has_fields: Whether the PDF has form fields.
+        links: Reader of the links.
+        policy: Decides which pages are read by their structure tags; None reads no tags.
+        distrust: Why no page is read by its tags; "" where the policy decides.
     """
 
     has_fields: bool
@@ -61,53 +65,53 @@ def read_source(
     """Read a PDF or text file into pages of spans, rules, fills and form fields.
 
     Args:
-        data: The file.
-        document_id: The document's name.
-        is_text: The file is plain text, not a PDF.
+        data: Bytes of the file.
+        document_id: Id of the document.
+        is_text: Whether the file is plain text and no PDF.
         max_pages: Maximum number of pages.
         policy: Decides which pages are read by their structure tags; None reads no tags.
 
     Returns:
-        The document as plain data; `warnings` says what was repaired, hidden or left without text.
+        The document as plain data; its `warnings` state what was repaired, left out as invisible, or has no text.
 
     Raises:
         StageError: For a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
-    hidden: list[HiddenText] = []
+    hidden_texts: list[HiddenText] = []
     template, navigation = b"", Navigation()
     if is_text:
-        pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
+        pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden_texts=hidden_texts)
     else:
         pages, metadata, warnings, template, navigation = _read_pdf(
-            data, max_pages=max_pages, hidden=hidden, policy=policy
+            data, max_pages=max_pages, hidden_texts=hidden_texts, policy=policy
         )
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
             raise StageError("open", "No page has text, only images.", "Run OCR on the file, and add the result.")
         raise StageError("open", "All pages are blank.", _REDOWNLOAD)
-    hidden += find_printed_injections([(page.page, page.spans) for page in pages])
-    rows = find_rows(sorted(hidden, key=lambda row: row.page))
+    hidden_texts += find_printed_injections([(page.page, page.spans) for page in pages])
+    rows = find_rows(sorted(hidden_texts, key=lambda row: row.page))
     warnings += _hidden_warnings(rows)
-    image_only = Source(document_id, pages).image_only_pages
-    if image_only:
-        warnings.append(f"Page(s) {_listed(image_only)} contain only images; run OCR to read their text.")
+    image_pages = Source(document_id, pages).image_only_pages
+    if image_pages:
+        warnings.append(f"Page(s) {_join_pages(image_pages)} contain only images; run OCR to read their text.")
     return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 
 def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
     """Return warnings that name the pages with invisible text or with text that instructs programs."""
-    unseen = [row.page for row in rows if row.kind != PRINTED]
-    orders = [row.page for row in rows if row.is_order]
+    hidden_pages = [row.page for row in rows if row.kind != PRINTED]
+    injected_pages = [row.page for row in rows if row.is_order]
     return [
-        *([f"Invisible text was left out on page(s) {_listed(unseen)}."] if unseen else []),
-        *([f"Text on page(s) {_listed(orders)} looks like a prompt injection."] if orders else []),
+        *([f"Invisible text was left out on page(s) {_join_pages(hidden_pages)}."] if hidden_pages else []),
+        *([f"Text on page(s) {_join_pages(injected_pages)} looks like a prompt injection."] if injected_pages else []),
     ]
 
 
 def _read_pdf(
-    data: bytes, *, max_pages: int, hidden: list[HiddenText], policy: TagPolicy | None
+    data: bytes, *, max_pages: int, hidden_texts: list[HiddenText], policy: TagPolicy | None
 ) -> tuple[tuple[Page, ...], dict[str, str], list[str], bytes, Navigation]:
-    """Read a PDF's pages, its own metadata, what had to be repaired, its form template, its links and names."""
+    """Read a PDF: pages, metadata, warnings on repairs, form template, and navigation."""
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
@@ -118,7 +122,8 @@ def _read_pdf(
         policy = policy if is_tagged and not distrust else None
         reading = _Reading(has_fields, NavigationReader(document), policy, distrust)
         pages = tuple(
-            _read_page(document, ix, page_ix=ix, reading=reading, hidden=hidden) for ix in range(document.page_count)
+            _read_page(document, ix, page_ix=ix, reading=reading, hidden_texts=hidden_texts)
+            for ix in range(document.page_count)
         )
         template = read_template(document) if has_fields else b""
         return pages, _metadata(document), warnings, template, reading.links.finish()
@@ -131,9 +136,9 @@ def _read_pdf(
 
 
 def _read_text(
-    data: bytes, *, max_pages: int, hidden: list[HiddenText]
+    data: bytes, *, max_pages: int, hidden_texts: list[HiddenText]
 ) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
-    """Read a text file's pages, portion by portion."""
+    """Read a text file in parts: pages, metadata and warnings."""
     pages: list[Page] = []
     metadata: dict[str, str] = {}
     for document, page_count in open_text_parts(data, open_text=lambda portion: _open(portion, is_text=True)):
@@ -142,7 +147,7 @@ def _read_text(
             metadata = metadata or _metadata(document)
             for ix in range(page_count):
                 page_ix = len(pages)
-                pages.append(_read_page(document, ix, page_ix=page_ix, reading=None, hidden=hidden))
+                pages.append(_read_page(document, ix, page_ix=page_ix, reading=None, hidden_texts=hidden_texts))
         finally:
             document.close()
     return tuple(pages), metadata, []
@@ -158,12 +163,12 @@ def _metadata(document: Any) -> dict[str, str]:
     return {key: strip_control_characters(value) for key, value in (document.metadata or {}).items() if value}
 
 
-def _listed(pages: Iterable[int]) -> str:
+def _join_pages(pages: Iterable[int]) -> str:
     return ", ".join(str(page) for page in sorted(set(pages)))
 
 
 def _open(data: bytes, *, is_text: bool) -> Any:
-    """Open the bytes with PyMuPDF, or say in one sentence why that cannot be."""
+    """Open the bytes with PyMuPDF, or raise a StageError that states why this is impossible."""
     if not data.strip():
         raise StageError("open", "The file is empty.", _REDOWNLOAD)
     if not is_text and b"%PDF-" not in data[:1024]:
@@ -175,7 +180,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
     _MUPDF.TOOLS.reset_mupdf_warnings()
     try:
         document = BoundedDocument(stream=data, filetype="txt" if is_text else "pdf")
-        _ = document.page_count  # a tree of pages without an end is found out here
+        _ = document.page_count  # raises an error if the page tree has a cycle
     except _DAMAGE as error:
         raise StageError("open", f"The file is damaged beyond repair ({_first_line(error)}).", _REDOWNLOAD) from error
     if document.needs_pass:
@@ -197,18 +202,20 @@ def _first_line(error: Exception) -> str:
 
 
 def _repair_warnings(document: Any) -> list[str]:
-    """Return what had to be repaired; a document with pages that the repair could not restore is refused."""
+    """Return a warning for a repaired file; raise a StageError if the repair lost pages."""
     if not document.is_pdf or not document.is_repaired:
         return []
-    declared = max(_declared_page_count(document), document.page_count)
-    missing_pages = declared - sum(_has_content(document, ix) for ix in range(document.page_count))
+    declared_count = max(_declared_page_count(document), document.page_count)
+    missing_pages = declared_count - sum(_has_content(document, ix) for ix in range(document.page_count))
     if missing_pages:
-        raise StageError("open", f"The file is truncated: {missing_pages} of {declared} pages are lost.", _REDOWNLOAD)
+        raise StageError(
+            "open", f"The file is truncated: {missing_pages} of {declared_count} pages are lost.", _REDOWNLOAD
+        )
     return ["The cross-reference table was damaged and has been rebuilt."]
 
 
 def _declared_page_count(document: Any) -> int:
-    """Read the number of pages that the page tree's root promises; 0 where there is no root left."""
+    """Read the number of pages that the root of the page tree states; 0 if there is no root."""
     kind, pages = document.xref_get_key(document.pdf_catalog(), "Pages")
     if kind != "xref":
         return 0
@@ -217,28 +224,30 @@ def _declared_page_count(document: Any) -> int:
 
 
 def _has_content(document: Any, ix: int) -> bool:
-    """Decide whether the streams that a page names are still in the file; a page may be empty by intent."""
+    """Decide whether all content streams of a page are still in the file; a page may have none."""
     kind, value = document.xref_get_key(document.page_xref(ix), "Contents")
     streams = [int(number) for number in _REFERENCE.findall(value)] if kind in ("xref", "array") else []
     return all(document.xref_is_stream(number) for number in streams)
 
 
-def _read_page(document: Any, ix: int, *, page_ix: int, reading: _Reading | None, hidden: list[HiddenText]) -> Page:
-    """Read page `ix` of what is open as page `page_ix` of the whole document; a text file has no links."""
+def _read_page(
+    document: Any, ix: int, *, page_ix: int, reading: _Reading | None, hidden_texts: list[HiddenText]
+) -> Page:
+    """Read page `ix` of the open document as page `page_ix` of the file; a text file is opened in several parts."""
     try:
         page = document[ix]
         if reading is None:
-            return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden=hidden)
+            return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden_texts=hidden_texts)
         reading.links.read_areas(page, number=page_ix + 1)
-        read = read_page(
+        read_result = read_page(
             page,
             number=page_ix + 1,
             has_fields=reading.has_fields,
             is_text=False,
-            hidden=hidden,
+            hidden_texts=hidden_texts,
             policy=reading.policy,
         )
-        return replace(read, distrust=reading.distrust) if reading.distrust else read
+        return replace(read_result, distrust=reading.distrust) if reading.distrust else read_result
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is missing or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

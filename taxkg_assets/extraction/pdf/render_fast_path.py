@@ -1,8 +1,8 @@
-"""Pages whose rendered text is their extracted text; decided from how a page is written, before it is read twice.
+"""Plain pages: their rendered text certainly equals their extracted text, so that the two need not be compared.
 
-Two things part what is said from what is printed: a text in place of glyphs (`ActualText`), and a
-clip. Most pages hold neither, or clip nothing but drawn lines. Whatever is not surely of this kind is not plain: a
-page that is called plain without being so would hide text from the comparison of both readings.
+Rendered and extracted text can differ for two reasons: a text that the file states in place of glyphs (`ActualText`),
+and a clip. Most pages have neither, or clip drawn lines only. In case of doubt a page is not plain: otherwise hidden
+text would never be found.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from taxkg_assets.extraction.pdf.library import pymupdf
 
 _MUPDF: Any = pymupdf.mupdf
 _REPLACED = "ActualText"
-# What a page may use next to fonts and pictures, without a clip or marks of its own.
+# Resources of a plain page.
 _PLAIN_RESOURCES = frozenset({"Font", "ProcSet", "XObject", "ColorSpace"})
-# A drawing that is put aside as a whole: no text, no string, no comment, no other such group within.
+# A drawing that can be removed as a whole: without text, strings, comments and inner groups.
 _WHOLE = rb"(?:<<[^<>()%]*>>|\[[\d.\s-]*\])"
 _DRAWN = rb"[^()<>\[\]{}%'\"TqQ]*"
 _GROUP = re.compile(rb"q(?<!\Sq)\s" + _DRAWN + rb"(?:" + _WHOLE + _DRAWN + rb")*Q(?<=\sQ)(?!\S)")
 _MOST_NESTED = 8
-# A glyph may be drawn next to its place, but hardly by more than the size of usual type.
+# A glyph may be drawn outside its rectangle, but not farther than the usual type size.
 _EDGE_PT = 9.0
 _END = rb"(?![^\s()<>\[\]{}/%])"
 _CLIP = re.compile(rb"W\*?" + _END)
-# A comment could hold what seems to be the begin of a group; a picture within the text could hold anything.
+# A comment may contain what looks like the start of a group; an inline picture may contain anything.
 _COMMENTED = re.compile(rb"%[^\r\n]*\sq\s")
 PICTURE = re.compile(rb"BI(?<![^\s()<>\[\]{}/%]BI)" + _END)
-"""Begins a picture among a page's instructions: its bytes may look like any of these."""
+"""Begins an inline picture in a content stream: its bytes may look like instructions."""
 _MODE = re.compile(rb"Tr" + _END)
 _PLAIN_MODE = re.compile(rb"(?:\s|^)[0-3]\s+$")
 _MODE_BYTES = 8
@@ -42,8 +42,8 @@ def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> 
 
     Args:
         page: Open page of PyMuPDF.
-        content: The page's instructions, its text objects emptied or not.
-        blocks: Its text as parsed, upright as the page is stored.
+        content: The page's content stream, with or without its text.
+        blocks: Parsed text of the page, in stored coordinates.
     """
     return (
         _keeps_off_edges(page, blocks)
@@ -54,11 +54,11 @@ def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> 
 
 
 def _keeps_off_edges(page: Any, blocks: Sequence[dict[str, Any]]) -> bool:
-    """Decide whether all text is well inside or outside a page: one painted as a picture is clipped at its edges."""
+    """Decide whether no text crosses the edges of a page, where glyphs that are drawn as pictures would be clipped."""
     if page.rotation:
         return False
-    shown = page.rect
-    width, height = shown.width, shown.height
+    page_rect = page.rect
+    width, height = page_rect.width, page_rect.height
     for block in blocks:
         x0, y0, x1, y1 = block["bbox"]
         is_inside = x0 > _EDGE_PT and y0 > _EDGE_PT and x1 < width - _EDGE_PT and y1 < height - _EDGE_PT
@@ -68,7 +68,7 @@ def _keeps_off_edges(page: Any, blocks: Sequence[dict[str, Any]]) -> bool:
 
 
 def _has_plain_words(content: bytes) -> bool:
-    """Decide whether no instruction names a text for glyphs, however the name is written, or clips to glyphs."""
+    """Decide whether no instruction states a text for glyphs (`ActualText`) or clips to glyphs."""
     if b"#" in content or _REPLACED.encode() in content:
         return False
     return all(
@@ -78,7 +78,7 @@ def _has_plain_words(content: bytes) -> bool:
 
 
 def _clips_text(content: bytes) -> bool:
-    """Decide whether text may be written while a clip holds: one not put aside with the drawing that it is made for."""
+    """Decide whether text may be written within a clip: a clip that remains after whole drawings are removed."""
     if _CLIP.search(content) is None:
         return False
     if (b"%" in content and _COMMENTED.search(content)) or PICTURE.search(content):
@@ -87,34 +87,34 @@ def _clips_text(content: bytes) -> bool:
 
 
 def without_clipped_drawings(content: bytes) -> bytes:
-    """Remove what is drawn within its own clips from a page's instructions, except XObjects.
+    """Remove drawings with clips of their own from a content stream, unless they paint an XObject.
 
     Args:
-        content: Instructions of a page that is plain.
+        content: Content stream of a plain page.
 
     Returns:
-        The instructions in whose clips a form XObject may be painted.
+        Content stream; a form XObject may be painted within the clips that remain.
     """
-    return _without_groups(content, but=b"Do")
+    return _without_groups(content, kept_operator=b"Do")
 
 
-def _without_groups(content: bytes, *, but: bytes = b"") -> bytes:
-    """Put aside drawings that begin and end as a whole, until no clip is left; `but`: what these do not contain."""
-    with_blank = (lambda group: group[0] if but in group[0] else b" ") if but else b" "
+def _without_groups(content: bytes, *, kept_operator: bytes = b"") -> bytes:
+    """Remove whole drawings (`q … Q`), unless they contain the operator `kept_operator`, until no clip is left."""
+    replacement = (lambda group: group[0] if kept_operator in group[0] else b" ") if kept_operator else b" "
     for _ in range(_MOST_NESTED):
         length = len(content)
-        content = _GROUP.sub(with_blank, content)
+        content = _GROUP.sub(replacement, content)
         if len(content) == length or _CLIP.search(content) is None:
             break
     return content
 
 
 def _has_plain_parts(page: Any) -> bool:
-    """Decide whether neither fields, notes nor named parts can clip or replace a page's own text."""
-    inside = low_level_page(page)
-    if _MUPDF.pdf_first_annot(inside).m_internal or _MUPDF.pdf_first_widget(inside).m_internal:
+    """Decide whether no form field, annotation or resource can clip or replace a page's own text."""
+    low_page = low_level_page(page)
+    if _MUPDF.pdf_first_annot(low_page).m_internal or _MUPDF.pdf_first_widget(low_page).m_internal:
         return False
-    resources = _resources_of(inside)
+    resources = _resources_of(low_page)
     if not _keys(resources) <= _PLAIN_RESOURCES:
         return False
     return _kinds_of_parts(resources) <= {"Image", "Form"}
@@ -151,14 +151,16 @@ def has_drawn_letters(page: Any) -> bool:
         page: Open page of PyMuPDF.
     """
     fonts = _MUPDF.pdf_dict_gets(_resources_of(low_level_page(page)), "Font")
-    # Read without an object of Python for each: a page has many fonts.
-    inside, font_of, value_of, name_of = (
+    # Low-level functions make no Python object for each of the many fonts.
+    low_fonts, font_of, value_of, name_of = (
         fonts.m_internal,
         _MUPDF.ll_pdf_dict_get_val,
         _MUPDF.ll_pdf_dict_gets,
         _MUPDF.ll_pdf_to_name,
     )
-    return any(name_of(value_of(font_of(inside, ix), "Subtype")) == "Type3" for ix in range(_MUPDF.pdf_dict_len(fonts)))
+    return any(
+        name_of(value_of(font_of(low_fonts, ix), "Subtype")) == "Type3" for ix in range(_MUPDF.pdf_dict_len(fonts))
+    )
 
 
 def has_soft_mask(page: Any) -> bool:
@@ -186,8 +188,8 @@ def low_level_page(page: Any) -> Any:
     return _MUPDF.pdf_page_from_fz_page(page.this) if isinstance(page.this, _MUPDF.FzPage) else page.this
 
 
-def _resources_of(inside: Any) -> Any:
-    return _MUPDF.pdf_dict_get_inheritable(inside.obj(), _MUPDF.PDF_ENUM_NAME_Resources)
+def _resources_of(low_page: Any) -> Any:
+    return _MUPDF.pdf_dict_get_inheritable(low_page.obj(), _MUPDF.PDF_ENUM_NAME_Resources)
 
 
 def _keys(dictionary: Any) -> set[str]:
@@ -202,12 +204,12 @@ def has_replacement_text(page: Any) -> bool:
     Args:
         page: Open page of PyMuPDF.
     """
-    described = low_level_page(page).obj()
-    document = _MUPDF.pdf_get_bound_document(described)
+    page_object = low_level_page(page).obj()
+    document = _MUPDF.pdf_get_bound_document(page_object)
     parents = _MUPDF.pdf_dict_getp(_MUPDF.pdf_trailer(document), "Root/StructTreeRoot/ParentTree")
     if not parents.m_internal:
         return False
-    parts = _MUPDF.pdf_lookup_number(parents, _MUPDF.pdf_dict_get_int(described, _MUPDF.PDF_ENUM_NAME_StructParents))
-    # A page has hundreds of parts: read without an object of Python for each of them.
-    inside, part_of, value_of = parts.m_internal, _MUPDF.ll_pdf_array_get, _MUPDF.ll_pdf_dict_gets
-    return any(value_of(part_of(inside, ix), _REPLACED) for ix in range(_MUPDF.pdf_array_len(parts)))
+    parts = _MUPDF.pdf_lookup_number(parents, _MUPDF.pdf_dict_get_int(page_object, _MUPDF.PDF_ENUM_NAME_StructParents))
+    # Low-level functions make no Python object for each of the hundreds of parts.
+    low_parts, part_of, value_of = parts.m_internal, _MUPDF.ll_pdf_array_get, _MUPDF.ll_pdf_dict_gets
+    return any(value_of(part_of(low_parts, ix), _REPLACED) for ix in range(_MUPDF.pdf_array_len(parts)))

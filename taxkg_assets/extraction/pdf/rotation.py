@@ -1,7 +1,6 @@
-"""Pages whose text is set sideways: turned upright to be read, and what was read turned back to where it is printed.
+"""Pages whose text runs upward or downward: they are rotated before they are read, and the results are rotated back.
 
-A wide table is often printed standing on its side on an upright page. All stages after the reader know only text that
-runs from left to right, so such a page is turned before them and their rectangles after them.
+A wide table is often printed sideways on an upright page. All stages after the reader expect text from left to right.
 """
 
 from __future__ import annotations
@@ -30,25 +29,25 @@ def derotate_pages(source: Source) -> Source:
     """
     if not any(page.sideways for page in source.pages):
         return source
-    turned = {page.page: page for page in source.pages if page.sideways}
+    turned_pages = {page.page: page for page in source.pages if page.sideways}
     pages = tuple(_turned(page) if page.sideways else page for page in source.pages)
-    return replace(source, pages=pages, navigation=_navigation_turned(source.navigation, turned))
+    return replace(source, pages=pages, navigation=_navigation_turned(source.navigation, turned_pages))
 
 
-def restore_rotation(frames: Mapping[str, pl.DataFrame], *, shown: Source) -> dict[str, pl.DataFrame]:
+def restore_rotation(frames: Mapping[str, pl.DataFrame], *, shown_source: Source) -> dict[str, pl.DataFrame]:
     """Rotate the rectangles of rotated pages back to the displayed pages.
 
     Args:
-        frames: Tables of the document.
-        shown: The document as shown.
+        frames: Tables of the document, by name.
+        shown_source: The document before `derotate_pages`.
 
     Returns:
-        Tables by name.
+        Tables with rectangles on the displayed pages, by name.
     """
-    turned = {page.page: page for page in shown.pages if page.sideways}
-    if not turned:
+    turned_pages = {page.page: page for page in shown_source.pages if page.sideways}
+    if not turned_pages:
         return dict(frames)
-    return {name: _frame_back(frame, turned) for name, frame in frames.items()}
+    return {name: _frame_back(frame, turned_pages) for name, frame in frames.items()}
 
 
 def _turned(page: Page) -> Page:
@@ -63,25 +62,30 @@ def _turned(page: Page) -> Page:
     )
 
 
-def _navigation_turned(navigation: Navigation, turned: Mapping[int, Page]) -> Navigation:
-    """Turn the link areas of turned pages, and the points on them that links, names and bookmarks lead to."""
+def _navigation_turned(navigation: Navigation, turned_pages: Mapping[int, Page]) -> Navigation:
+    """Rotate the link areas of rotated pages, and the targets on these pages of links, names and bookmarks."""
 
     def aimed(place: Place) -> Place:
-        return _place_turned(place, turned[place.page]) if place.page in turned else place
+        return _place_turned(place, turned_pages[place.page]) if place.page in turned_pages else place
 
-    areas = (_shape_turned(area, turned[area.page]) if area.page in turned else area for area in navigation.areas)
+    areas = (
+        _shape_turned(area, turned_pages[area.page]) if area.page in turned_pages else area for area in navigation.areas
+    )
     return replace(
         navigation,
         areas=tuple(replace(area, place=aimed(area.place)) if area.place else area for area in areas),
-        destinations=tuple(replace(named, place=aimed(named.place)) for named in navigation.destinations),
+        destinations=tuple(
+            replace(destination, place=aimed(destination.place)) for destination in navigation.destinations
+        ),
         bookmarks=tuple(
-            replace(mark, place=aimed(mark.place)) if mark.place else mark for mark in navigation.bookmarks
+            replace(bookmark, place=aimed(bookmark.place)) if bookmark.place else bookmark
+            for bookmark in navigation.bookmarks
         ),
     )
 
 
 def _place_turned(place: Place, page: Page) -> Place:
-    """Turn a point; where the file leaves open how far from the left it is, the turned page has no height for it."""
+    """Rotate a point; a point without `x` gets the height 0 on the rotated page."""
     if place.x is None:
         return replace(place, y=0.0)
     if page.sideways > 0:
@@ -91,39 +95,41 @@ def _place_turned(place: Place, page: Page) -> Place:
 
 def _shape_turned(shape: Placed, page: Page) -> Placed:
     if page.sideways > 0:
-        high = page.height_pt
-        return replace(shape, x0=high - shape.y1, y0=shape.x0, x1=high - shape.y0, y1=shape.x1)
-    wide = page.width_pt
-    return replace(shape, x0=shape.y0, y0=wide - shape.x1, x1=shape.y1, y1=wide - shape.x0)
+        height_pt = page.height_pt
+        return replace(shape, x0=height_pt - shape.y1, y0=shape.x0, x1=height_pt - shape.y0, y1=shape.x1)
+    width_pt = page.width_pt
+    return replace(shape, x0=shape.y0, y0=width_pt - shape.x1, x1=shape.y1, y1=width_pt - shape.x0)
 
 
-def _frame_back(frame: pl.DataFrame, turned: Mapping[int, Page]) -> pl.DataFrame:
-    if "page" not in frame.columns or frame.filter(pl.col("page").is_in(list(turned))).is_empty():
+def _frame_back(frame: pl.DataFrame, turned_pages: Mapping[int, Page]) -> pl.DataFrame:
+    if "page" not in frame.columns or frame.filter(pl.col("page").is_in(list(turned_pages))).is_empty():
         return frame
     columns = [name for name in ("bbox", "bboxes", "cells", "pieces") if name in frame.columns]
-    changed = [pl.Series(name, _values_back(frame, name, turned), dtype=frame.schema[name]) for name in columns]
-    return frame.with_columns(changed)
+    new_columns = [
+        pl.Series(name, _values_back(frame, name, turned_pages), dtype=frame.schema[name]) for name in columns
+    ]
+    return frame.with_columns(new_columns)
 
 
-def _values_back(frame: pl.DataFrame, name: str, turned: Mapping[int, Page]) -> list[object]:
+def _values_back(frame: pl.DataFrame, name: str, turned_pages: Mapping[int, Page]) -> list[object]:
     values: list[object] = []
     for number, value in frame.select("page", name).iter_rows():
         if name == "bbox":
-            values.append(_box_back(value, turned.get(number)))
+            values.append(_box_back(value, turned_pages.get(number)))
         elif name in ("pieces", "bboxes"):
-            values.append([_box_back(piece, turned.get(piece["page"])) for piece in value])
+            values.append([_box_back(piece, turned_pages.get(piece["page"])) for piece in value])
         else:
-            values.append([{**cell, "bbox": _box_back(cell["bbox"], turned.get(number))} for cell in value])
+            values.append([{**cell, "bbox": _box_back(cell["bbox"], turned_pages.get(number))} for cell in value])
     return values
 
 
 def _box_back(box: dict[str, float], page: Page | None) -> dict[str, float]:
-    """Turn one rectangle back; whatever else its row holds stays."""
+    """Rotate one rectangle back; other values of the dictionary stay."""
     if page is None:
         return box
     x0, y0, x1, y1 = (box[corner] for corner in CORNERS)
     if page.sideways > 0:
-        back = (y0, page.height_pt - x1, y1, page.height_pt - x0)
+        shown_corners = (y0, page.height_pt - x1, y1, page.height_pt - x0)
     else:
-        back = (page.width_pt - y1, x0, page.width_pt - y0, x1)
-    return {**box, **dict(zip(CORNERS, back, strict=True))}
+        shown_corners = (page.width_pt - y1, x0, page.width_pt - y0, x1)
+    return {**box, **dict(zip(CORNERS, shown_corners, strict=True))}

@@ -1,4 +1,4 @@
-"""Text as a table, a page and a terminal can hold it: what a file calls text may control a terminal."""
+"""Text without control characters: text of a file could otherwise control the terminal that displays it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ def strip_control_characters(text: str) -> str:
     """Replace control characters by blanks, and remove marks of text direction.
 
     Args:
-        text: Text to test.
+        text: Text of a file.
 
     Returns:
-        The text without them.
+        Text without control characters.
     """
     # Nearly all text is printable as it is, and checking that is much faster than cleaning it.
     return text if text.isprintable() else text.translate(_PLAIN)

@@ -1,7 +1,7 @@
-"""The text of a PDF object to plain values: what a file states about its links, names and bookmarks.
+"""The text of a PDF object to plain values, for links, names and bookmarks.
 
-PyMuPDF prints an object as text faster than it resolves it. The text comes from the file, so nothing in it is trusted:
-depth and length are bounded, and what cannot be read is None.
+PyMuPDF returns an object as text faster than as values. A file may be hostile: depth and length are limited, and an
+object that cannot be parsed is None.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ def read_value(text: str) -> Value:
     """Parse one PDF object; None if it is malformed, truncated, nested too deeply or too long.
 
     Args:
-        text: Text to test.
+        text: Text of a PDF object, such as `<</S/GoTo/D(p5)>>`.
 
     Returns:
         The object, or None.
     """
     if len(text) > MOST_CHARS:
         return None
-    holder: list[Value] = []
-    stack: list[tuple[str, list[Value]]] = [("", holder)]
-    at = 0
-    while match := _TOKEN.match(text, at):
-        at = match.end()
+    results: list[Value] = []
+    stack: list[tuple[str, list[Value]]] = [("", results)]
+    char_ix = 0
+    while match := _TOKEN.match(text, char_ix):
+        char_ix = match.end()
         kind = match.lastgroup
         if kind == "open":
             if len(stack) > _MOST_DEPTH:
@@ -59,7 +59,7 @@ def read_value(text: str) -> Value:
                 return None
             stack[-1][1].append(_dictionary(items) if bracket == "<<" else items)
         elif kind == "string":
-            value, at = _read_string(text, at)
+            value, char_ix = _read_string(text, char_ix)
             stack[-1][1].append(value)
         elif kind == "plain":
             stack[-1][1].append(match["plain"].encode("latin-1", "replace"))
@@ -68,7 +68,7 @@ def read_value(text: str) -> Value:
         else:
             stack[-1][1].append(_read_plain(match))
         if len(stack) == 1:
-            return holder[0]
+            return results[0]
     return None
 
 
@@ -89,12 +89,12 @@ def _dictionary(items: list[Value]) -> dict[str, Value]:
     return {key: value for key, value in zip(keys, items[1::2], strict=False) if isinstance(key, str)}
 
 
-def _read_string(text: str, at: int) -> tuple[bytes, int]:
-    """Read a string from behind its first parenthesis; gives its bytes and where it ends."""
+def _read_string(text: str, char_ix: int) -> tuple[bytes, int]:
+    """Read a string from the character after its first parenthesis; return its bytes and where the string ends."""
     parts: list[str] = []
     depth = 1
-    while match := _STRING_PART.match(text, at):
-        at = match.end()
+    while match := _STRING_PART.match(text, char_ix):
+        char_ix = match.end()
         part = match[0]
         if part == "(":
             depth += 1
@@ -103,32 +103,32 @@ def _read_string(text: str, at: int) -> tuple[bytes, int]:
             if not depth:
                 break
         elif part[0] == "\\":
-            rest = part[1:]
-            part = chr(int(rest, 8) & 0xFF) if rest[0] in "01234567" else _SIGNS.get(rest, rest.strip("\r\n"))
+            escape = part[1:]
+            part = chr(int(escape, 8) & 0xFF) if escape[0] in "01234567" else _SIGNS.get(escape, escape.strip("\r\n"))
         parts.append(part)
-    return "".join(parts).encode("latin-1", "replace"), at
+    return "".join(parts).encode("latin-1", "replace"), char_ix
 
 
-def find_words(value: Value, *, most: int) -> str:
-    """Decode a PDF string or name to text, truncated to `most` characters.
+def find_words(value: Value, *, max_chars: int) -> str:
+    """Decode a PDF string or name to text, cut to `max_chars` characters.
 
-    Strings are UTF-16 or UTF-8 with a byte order mark, else in PDFDocEncoding. Other objects yield an empty string.
+    Strings are UTF-16 or UTF-8 with a byte order mark, or else in PDFDocEncoding. Other objects yield an empty string.
 
     Args:
-        value: Object of a PDF.
-        most: Largest number of characters.
+        value: Value as `read_value` returns it.
+        max_chars: Largest number of characters.
 
     Returns:
         The text.
     """
     if isinstance(value, str):
-        return value[1 : most + 1]
+        return value[1 : max_chars + 1]
     if not isinstance(value, bytes):
         return ""
     if value[:2] == b"\xfe\xff":
-        return value[2 : 2 * most + 2].decode("utf-16-be", "replace")
+        return value[2 : 2 * max_chars + 2].decode("utf-16-be", "replace")
     if value[:2] == b"\xff\xfe":
-        return value[2 : 2 * most + 2].decode("utf-16-le", "replace")
+        return value[2 : 2 * max_chars + 2].decode("utf-16-le", "replace")
     if value[:3] == b"\xef\xbb\xbf":
-        return value[3 : 4 * most + 3].decode("utf-8", "replace")[:most]
-    return value[:most].decode("latin-1").translate(_DOC_SIGNS)
+        return value[3 : 4 * max_chars + 3].decode("utf-8", "replace")[:max_chars]
+    return value[:max_chars].decode("latin-1").translate(_DOC_SIGNS)

@@ -1,4 +1,4 @@
-"""Which pages are read by their structure tags: what the reader asks, and the authored layer answers."""
+"""Interface of the decision which pages are read by their structure tags; the package `authored` decides."""
 
 from __future__ import annotations
 

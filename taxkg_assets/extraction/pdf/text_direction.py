@@ -1,4 +1,4 @@
-"""Which way the text of a page runs, as its parsed lines tell it; a page is turned in sideways.py."""
+"""Direction in which the text of a page runs, by its parsed lines; rotation.py rotates the pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from taxkg_assets.rules.models.roles import load_roles
 
-# The way of nearly all lines, which need no more than this comparison.
+# Direction of nearly all lines, for a fast comparison.
 _UPRIGHT = (1.0, 0.0)
 
 
@@ -21,17 +21,17 @@ def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
     Returns:
         1 for upward, −1 for downward, 0 for upright.
     """
-    ways = [line["dir"] for block in blocks for line in block["lines"] if line["dir"] != _UPRIGHT]
-    if matrix is None and all(abs(across) >= abs(down) for across, down in ways):
+    directions = [line["dir"] for block in blocks for line in block["lines"] if line["dir"] != _UPRIGHT]
+    if matrix is None and all(abs(dx) >= abs(dy) for dx, dy in directions):
         return 0
     lengths = {-1: 0.0, 0: 0.0, 1: 0.0}
     for block in blocks:
         for line in block["lines"]:
-            across, down = line["dir"]
+            dx, dy = line["dir"]
             if matrix is not None:
-                across, down = across * matrix.a + down * matrix.c, across * matrix.b + down * matrix.d
+                dx, dy = dx * matrix.a + dy * matrix.c, dx * matrix.b + dy * matrix.d
             x0, y0, x1, y1 = line["bbox"]
-            lengths[0 if abs(across) >= abs(down) else 1 if down < 0 else -1] += max(x1 - x0, y1 - y0)
-    side = max((-1, 1), key=lambda way: lengths[way])
-    least: float = load_roles().thresholds.sideways_frac
-    return side if lengths[side] > least * sum(lengths.values()) else 0
+            lengths[0 if abs(dx) >= abs(dy) else 1 if dy < 0 else -1] += max(x1 - x0, y1 - y0)
+    longest_side = max((-1, 1), key=lambda way: lengths[way])
+    least_frac: float = load_roles().thresholds.sideways_frac
+    return longest_side if lengths[longest_side] > least_frac * sum(lengths.values()) else 0

@@ -1,8 +1,8 @@
-"""A long text, opened portion by portion: the same pages as of the whole text, in time linear in its length.
+"""A long text file, opened in parts: the pages are the same as those of the whole file, and reading is faster.
 
-MuPDF walks through all lines of a text file for each page that it reads, so that a page of a long statute costs
-several times the page of a short one. A page holds a fixed number of printed lines, wherever it begins: a text cut
-where a page begins has the same pages. What belongs here: finding such cuts. What does not: reading a page.
+For each page of a text file, MuPDF reads all lines before that page, so that a page of a long statute takes much longer
+than one of a short file. Every page has the same number of printed lines: a text that is cut where a page begins has
+the same pages. This module finds such cuts.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 from taxkg_assets.extraction.pdf.library import pymupdf
 
-# Lines of a portion: some hundred pages, where opening a portion and walking through it cost about the same.
+# Lines of a part: some hundred pages, for which opening the part and reading its lines take about the same time.
 _PORTION_LINES = 3_000
-# Pages tried from a portion's end backwards: most pages of a statute begin with a new line within the first few.
+# Pages to try from the end of a part backwards: one of the last few pages usually begins with a new line.
 _TRIED_PAGES = 20
 _MUPDF: Any = pymupdf
 _AS_STORED: int = _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_PRESERVE_WHITESPACE
@@ -26,11 +26,11 @@ def open_text_parts(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterat
     If the end of a part is uncertain, the part contains the rest of the file.
 
     Args:
-        data: The text.
-        open_text: Opens bytes as a document.
+        data: Bytes of the text file.
+        open_text: Opens bytes as a document of PyMuPDF.
 
     Yields:
-        Opened portion, and the number of its pages that count.
+        Open part, and how many of its first pages belong to it; the other pages are in the next part, too.
     """
     lines = _lines(data)
     while len(lines) > _PORTION_LINES:
@@ -47,7 +47,7 @@ def open_text_parts(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterat
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Split a text in UTF-8 into lines; other text stays in one piece, as its encoding is detected as a whole."""
+    """Split a text in UTF-8 into lines; a text in another encoding stays whole, because MuPDF detects its encoding."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -56,19 +56,25 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _find_cut(document: Any, lines: list[bytes]) -> tuple[int, int] | None:
-    """Find the last page that begins with a new line of the text: the pages and the lines before it.
+    """Find the last page that begins with a new line of the text; return the number of pages and lines before it.
 
-    Certain only if the text from that page on is, apart from blanks, exactly the text from that line on, and where
-    no empty line on either side could belong to the one page or to the other.
+    The text from that page on must equal the text from that line on, apart from blanks, and the lines before and after
+    the cut must not be empty: an empty line could belong to either page.
     """
-    printed = ""
-    line_ix, stored = len(lines), ""
+    page_text = ""
+    line_ix, line_text = len(lines), ""
     for page_ix in range(document.page_count - 1, max(0, document.page_count - 1 - _TRIED_PAGES), -1):
-        printed = _unspaced(document[page_ix].get_text(flags=_AS_STORED)) + printed
-        while line_ix and len(stored) < len(printed):
+        page_text = _unspaced(document[page_ix].get_text(flags=_AS_STORED)) + page_text
+        while line_ix and len(line_text) < len(page_text):
             line_ix -= 1
-            stored = _unspaced(lines[line_ix].decode("utf-8")) + stored
-        if stored == printed and printed and line_ix and _is_filled(lines[line_ix - 1]) and _is_filled(lines[line_ix]):
+            line_text = _unspaced(lines[line_ix].decode("utf-8")) + line_text
+        if (
+            line_text == page_text
+            and page_text
+            and line_ix
+            and _is_filled(lines[line_ix - 1])
+            and _is_filled(lines[line_ix])
+        ):
             return page_ix, line_ix
     return None
 

@@ -33,8 +33,8 @@ def resolve_ambiguous_references(
 
     Args:
         references: References of the document.
-        sections: Its paragraphs.
-        anchors: Its headings.
+        sections: Paragraphs of the document.
+        anchors: Headings of the document.
         proposer: The model, or the rules.
 
     Returns:
@@ -47,11 +47,20 @@ def resolve_ambiguous_references(
 def make_reference_questions(
     references: dy.DataFrame[References], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
 ) -> list[ReferenceItem]:
-    """Build one question for each reference whose confidence is below the threshold."""
-    tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
-    described = {(row["document_id"], row["key"]): row["heading"] for row in tree.values() if row["key"]}
+    """Build one question for each reference whose confidence is below the threshold.
+
+    Args:
+        references: References of one document.
+        sections: Paragraphs of the document.
+        anchors: Headings of the document.
+
+    Returns:
+        Questions with the sentence, its headings and the possible targets.
+    """
+    anchors_by_id = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    heading_by_key = {(row["document_id"], row["key"]): row["heading"] for row in anchors_by_id.values() if row["key"]}
     roles = dict(sections.select("element_id", "role").iter_rows())
-    unsure = references.filter(~pl.col("is_self") & (pl.col("confidence") < find_sure_threshold()))
+    uncertain_references = references.filter(~pl.col("is_self") & (pl.col("confidence") < find_sure_threshold()))
     return [
         ReferenceItem(
             item_id=_item_id(row),
@@ -62,37 +71,48 @@ def make_reference_questions(
                     role=roles[row["element_id"]],
                     start=row["start"],
                 ),
-                *_read_headings(row["anchor_id"], tree),
+                *_read_headings(row["anchor_id"], anchors_by_id),
             ),
             mention=row["evidence"][row["mention_start"] - row["start"] : row["mention_end"] - row["start"]],
             mention_start=row["mention_start"] - row["start"],
-            candidates=tuple(_list_candidates(row, described)),
+            candidates=tuple(_list_candidates(row, heading_by_key)),
             relation=row["relation"],
             polarity=row["polarity"],
         )
-        for row in unsure.iter_rows(named=True)
+        for row in uncertain_references.iter_rows(named=True)
     ]
 
 
 def apply_reference_proposals(
-    references: dy.DataFrame[References], judged: Iterable[ProposalOutcome[ReferenceProposal]]
+    references: dy.DataFrame[References], outcomes: Iterable[ProposalOutcome[ReferenceProposal]]
 ) -> dy.DataFrame[References]:
     """Replace low-confidence references by a model's verified answers.
 
     An answer counts if a model gave it, its target is one of the item's candidates, and each of its quotes is verbatim
     in the sentence, at its pointer. Such a row is marked `created_by` llm, has the answer's confidence, and names the
     task as its rule.
+
+    Args:
+        references: References of one document.
+        outcomes: Answers to `make_reference_questions`.
+
+    Returns:
+        References, with verified answers in place of the rules' rows.
     """
-    answers = {one.item_id: one.proposal for one in judged if one.created_by == "llm" and one.proposal is not None}
+    answers = {
+        outcome.item_id: outcome.proposal
+        for outcome in outcomes
+        if outcome.created_by == "llm" and outcome.proposal is not None
+    }
     rows = list(references.iter_rows(named=True))
-    kept: dict[tuple[Any, ...], Row] = {}
+    rows_by_key: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         answer = answers.get(_item_id(row))
-        made = _apply(row, answer) if answer is not None else row
-        key = tuple(made[name] for name in References.primary_key())
-        if key not in kept or made["created_by"] == "llm":
-            kept[key] = made
-    frame = pl.DataFrame(list(kept.values()), schema=references.schema, orient="row")
+        new_row = _apply(row, answer) if answer is not None else row
+        key = tuple(new_row[name] for name in References.primary_key())
+        if key not in rows_by_key or new_row["created_by"] == "llm":
+            rows_by_key[key] = new_row
+    frame = pl.DataFrame(list(rows_by_key.values()), schema=references.schema, orient="row")
     return References.validate(frame.sort(References.primary_key()))
 
 
@@ -125,27 +145,27 @@ def _item_id(row: Row) -> str:
     return f"{row['element_id']}:{row['start']}:{row['mention_start']}:{row['kind']}:{row['target']}"
 
 
-def _read_headings(anchor_id: str | None, tree: dict[str, Row]) -> Iterator[Block]:
-    while anchor_id is not None and anchor_id in tree:
-        row = tree[anchor_id]
+def _read_headings(anchor_id: str | None, anchors_by_id: dict[str, Row]) -> Iterator[Block]:
+    while anchor_id is not None and anchor_id in anchors_by_id:
+        row = anchors_by_id[anchor_id]
         yield Block(element_id=row["element_id"], text=row["heading"], role="SectionHeader")
         anchor_id = row["parent_anchor_id"]
 
 
-def _list_candidates(row: Row, described: dict[tuple[str, str | None], str]) -> Iterator[Candidate]:
-    own = described.get((row["document_id"], row["target"]), "")
+def _list_candidates(row: Row, heading_by_key: dict[tuple[str, str | None], str]) -> Iterator[Candidate]:
+    description = heading_by_key.get((row["document_id"], row["target"]), "")
     if not row["target_form"] or row["kind"] == "line":
-        yield Candidate(target=row["target"], kind=row["kind"], description=own)
+        yield Candidate(target=row["target"], kind=row["kind"], description=description)
         return
     on_form = f"{row['target']} (Form {row['target_form']})"
     yield Candidate(target=on_form, kind=row["kind"], description=f"{row['kind']} of Form {row['target_form']}")
-    yield Candidate(target=row["target"], kind=row["kind"], description=own)
+    yield Candidate(target=row["target"], kind=row["kind"], description=description)
 
 
 def _split_target(target: str, row: Row) -> Row | None:
     """Read a candidate's name back into target and form; None for a name that was no candidate."""
-    known: dict[str, Row] = {row["target"]: {}}
+    columns_by_name: dict[str, Row] = {row["target"]: {}}
     if row["target_form"] and row["kind"] != "line":
-        known[row["target"]] = {"target_form": ""}
-        known[f"{row['target']} (Form {row['target_form']})"] = {}
-    return known.get(target)
+        columns_by_name[row["target"]] = {"target_form": ""}
+        columns_by_name[f"{row['target']} (Form {row['target_form']})"] = {}
+    return columns_by_name.get(target)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from taxkg_assets.extraction.references.clause_view import (
     AMOUNT_KINDS,
     LAW_KINDS,
+    ClauseView,
     Relation,
-    View,
     find_lead_verb,
     is_label,
 )
@@ -30,17 +30,19 @@ from taxkg_assets.extraction.references.predicates import (
 from taxkg_assets.rules.models.relations import load_relations
 
 
-def read_source(view: View) -> Relation | None:
-    """Detect that an amount of the target is included in the owner, or excluded from it.
+def read_source(view: ClauseView) -> Relation | None:
+    """Detect that an amount of the target is included in the owner's amount, or excluded from it.
+
+    The owner is the box, line or section that the text is about: `include line 4` in the text of line 9.
 
     Args:
-        view: Clause around the mention.
+        view: Clause around the mention of the target.
 
     Returns:
         The relation; None if the clause states none.
     """
-    kind, rule_words = view.mentioned.kind, view.mentioned.holds_amount or bool(view.mentioned.lead)
-    if kind not in AMOUNT_KINDS or kind == "irc_section" or not rule_words:
+    kind, has_amount = view.mention.kind, view.mention.holds_amount or bool(view.mention.lead)
+    if kind not in AMOUNT_KINDS or kind == "irc_section" or not has_amount:
         return None
     source = _find_source(view)
     if source is None or _goes_elsewhere(view):
@@ -53,7 +55,7 @@ def read_source(view: View) -> Relation | None:
     if _is_part_of(verb):
         return None
     mood = verb.mood if verb is not None else _read_lead_mood(view)
-    if mood != BAN and verb is None and denies(view.mentioned.lead):
+    if mood != BAN and verb is None and denies(view.mention.lead):
         # An item of a denying list is never taken in.
         return None
     if is_taken_off or (modifier is not None and modifier.is_negated) or mood == BAN:
@@ -61,11 +63,11 @@ def read_source(view: View) -> Relation | None:
     is_included = kind in ("box", "line") and any(
         predicate.mood == MODIFIER and predicate.word == "included" for predicate in view.verbs
     )
-    if is_included and view.mentioned.holds_amount and not view.mentioned.lead:
+    if is_included and view.mention.holds_amount and not view.mention.lead:
         return Relation("portion_of", "positive", "amount_included_in")
     is_equal = verb is None and load_relations().equations.matches(view.before)
-    is_taken = is_equal or (verb is None and is_label(view)) or (verb is not None and _takes_in(verb))
-    return Relation("includes", "positive", "amount_from_target") if is_taken else None
+    takes_amount = is_equal or (verb is None and is_label(view)) or (verb is not None and _takes_in(verb))
+    return Relation("includes", "positive", "amount_from_target") if takes_amount else None
 
 
 def _is_part_of(verb: Predicate | None) -> bool:
@@ -82,67 +84,71 @@ def _takes_in(verb: Predicate) -> bool:
     return verb.sense in (PLACE, COMPUTE) and verb.mood in (DUTY, PERMISSION)
 
 
-def _find_source(view: View) -> tuple[bool, Predicate | None] | None:
+def _find_source(view: ClauseView) -> tuple[bool, Predicate | None] | None:
     """Decide whether the words before the target name an amount in it: taken off or not, and the participle."""
-    last = view.verbs[-1] if view.verbs else None
-    is_description = last is not None and last.mood in (MODIFIER, FACT) and last.sense in (PLACE, COMPUTE, DO)
-    if last is not None and is_description and load_relations().source_prepositions.matches(view.before[last.end :]):
-        return False, last
+    last_verb = view.verbs[-1] if view.verbs else None
+    is_description = (
+        last_verb is not None and last_verb.mood in (MODIFIER, FACT) and last_verb.sense in (PLACE, COMPUTE, DO)
+    )
+    if (
+        last_verb is not None
+        and is_description
+        and load_relations().source_prepositions.matches(view.before[last_verb.end :])
+    ):
+        return False, last_verb
     is_placed = _is_placed(view)
-    near = view.near
-    small = near.lower()
+    words_before = view.near
+    lower_words = words_before.lower()
     for rule in load_relations().sources:
         if rule.not_after_place and is_placed:
             continue
-        if rule.may_match(small) and rule.pattern.search(near):
+        if rule.may_match(lower_words) and rule.pattern.search(words_before):
             return rule.is_taken_off, None
     return None
 
 
-def _is_placed(view: View) -> bool:
+def _is_placed(view: ClauseView) -> bool:
     """Decide whether the verb puts an amount somewhere: `enter the total in` does, `includes it in` does not."""
     verb = view.governing
     return verb is not None and verb.sense == PLACE and verb.word not in ("includes", "including")
 
 
-def _goes_elsewhere(view: View) -> bool:
+def _goes_elsewhere(view: ClauseView) -> bool:
     """Decide whether the clause carries the amount to a place that is not the owner."""
     return load_relations().other_places.matches(view.before) or load_relations().other_places_after.matches(view.after)
 
 
-def _read_lead_mood(view: View) -> str:
+def _read_lead_mood(view: ClauseView) -> str:
     """Read what the sentence that leads a list states about its items: the mood of its last statement, or nothing."""
-    if excludes_amounts(view.mentioned.lead):
+    if excludes_amounts(view.mention.lead):
         return BAN
-    verb = find_lead_verb(view.mentioned.lead)
+    verb = find_lead_verb(view.mention.lead)
     return verb.mood if verb is not None and verb.sense == PLACE else ""
 
 
-def read_law_name(view: View) -> Relation | None:
-    """Detect that an amount defined by a law section is included in the owner, or excluded from it.
+def read_law_name(view: ClauseView) -> Relation | None:
+    """Detect that an amount defined by a law section is included in the owner's amount, or excluded from it.
 
     Args:
-        view: Clause around the mention.
+        view: Clause around the mention of the law section.
 
     Returns:
         The relation; None if the clause states none.
     """
-    if view.mentioned.kind not in ("irc_section", "statute_section") or load_relations().authorities.matches(
-        view.clause
-    ):
+    if view.mention.kind not in ("irc_section", "statute_section") or load_relations().authorities.matches(view.clause):
         return None
     if load_relations().other_places.matches(view.before):
         return None
     verb = view.governing
     lead_mood = _read_lead_mood(view)
-    if not (view.mentioned.holds_amount or lead_mood):
+    if not (view.mention.holds_amount or lead_mood):
         return None
     if verb is None and _is_placed_after(view) and not load_relations().statements.matches(view.before):
         mood = DUTY
     elif verb is None:
-        if not is_label(view) or not (lead_mood or view.mentioned.holds_amount):
+        if not is_label(view) or not (lead_mood or view.mention.holds_amount):
             return None
-        if lead_mood not in (BAN, RELIEF) and denies(view.mentioned.lead):
+        if lead_mood not in (BAN, RELIEF) and denies(view.mention.lead):
             return None
         mood = lead_mood or DUTY
     else:
@@ -157,30 +163,30 @@ def read_law_name(view: View) -> Relation | None:
     return Relation("includes", "positive", "law_taken_in") if mood == DUTY else None
 
 
-def _is_placed_after(view: View) -> bool:
+def _is_placed_after(view: ClauseView) -> bool:
     """Decide whether the words after a law section report its amount: `pay under a @ plan is reported in`."""
     verb = next((predicate for predicate in read_predicates(view.after) if predicate.mood in FINITE), None)
     return verb is not None and verb.sense == PLACE and verb.is_passive and verb.mood == DUTY
 
 
-def read_destination(view: View) -> Relation | None:
-    """Detect that the owner's amount goes to the target or is used there.
+def read_destination(view: ClauseView) -> Relation | None:
+    """Detect that the owner's amount goes to the target or is used there: `report this amount on line 7`.
 
     Args:
-        view: Clause around the mention.
+        view: Clause around the mention of the target.
 
     Returns:
         The relation; None if the clause states none.
     """
-    fronted = _find_fronted(view)
-    verb, phrase = fronted if fronted is not None else _find_destination(view)
+    fronted_destination = _find_fronted_destination(view)
+    verb, phrase = fronted_destination if fronted_destination is not None else _find_destination(view)
     if verb is None or verb.mood not in FINITE:
         return None
-    is_field = view.mentioned.kind in ("box", "line")
-    is_own = view.mentioned.holds_amount and not view.mentioned.is_denied
-    is_whole = is_own and verb.sense == PLACE and _is_whole(verb, phrase, after=view.after)
+    is_field = view.mention.kind in ("box", "line")
+    is_owners_amount = view.mention.holds_amount and not view.mention.is_denied
+    is_whole = is_owners_amount and verb.sense == PLACE and _is_whole(verb, phrase, after=view.after)
     if verb.mood == BAN:
-        if verb.sense == PLACE and is_field and view.mentioned.holds_amount and not view.mentioned.is_self:
+        if verb.sense == PLACE and is_field and view.mention.holds_amount and not view.mention.is_self:
             return Relation("excludes", "negative", "not_put_into")
         return Relation("requires", "negative", "must_not_put_into")
     if verb.mood == RELIEF:
@@ -201,7 +207,7 @@ def _is_whole(verb: Predicate, phrase: str, *, after: str) -> bool:
     return load_relations().nothing_more.matches(after) or load_relations().whole_amounts.matches(after)
 
 
-def _find_fronted(view: View) -> tuple[Predicate, str] | None:
+def _find_fronted_destination(view: ClauseView) -> tuple[Predicate, str] | None:
     """Read a destination that is before its verb: `in box 14, enter the code`."""
     if not load_relations().fronted.matches(view.before):
         return None
@@ -211,18 +217,18 @@ def _find_fronted(view: View) -> tuple[Predicate, str] | None:
     return verbs[0], view.after[verbs[0].end :]
 
 
-def _find_destination(view: View) -> tuple[Predicate | None, str]:
+def _find_destination(view: ClauseView) -> tuple[Predicate | None, str]:
     """Find the verb whose place is the target, and the words that name what is put there."""
-    if view.mentioned.kind in (*LAW_KINDS, "url") or not load_relations().destinations.matches(view.near):
+    if view.mention.kind in (*LAW_KINDS, "url") or not load_relations().destinations.matches(view.near):
         return None, ""
     verb = next((predicate for predicate in reversed(view.verbs) if predicate.mood in (*FINITE, PURPOSE)), None)
-    last = view.verbs[-1] if view.verbs else None
-    if verb is None or last is None or verb.sense not in (PLACE, DO, COMPUTE):
+    last_verb = view.verbs[-1] if view.verbs else None
+    if verb is None or last_verb is None or verb.sense not in (PLACE, DO, COMPUTE):
         return None, ""
     is_described = (
-        last.mood == MODIFIER
+        last_verb.mood == MODIFIER
         and not _is_part_of(verb)
-        and load_relations().source_prepositions.matches(view.before[last.end :])
+        and load_relations().source_prepositions.matches(view.before[last_verb.end :])
     )
     if is_described or (not _is_part_of(verb) and load_relations().described_places.matches(view.before[verb.end :])):
         return None, ""

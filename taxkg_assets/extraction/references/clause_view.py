@@ -30,7 +30,7 @@ class Relation:
 
     @property
     def rank(self) -> int:
-        """Return the rank of the relation: of several in a sentence, the one with the lowest rank counts."""
+        """Return the rank of the relation; if a sentence states several, the one with the lowest rank counts."""
         order = load_relations().order
         return order.index(self.relation)
 
@@ -39,11 +39,19 @@ class Relation:
 class MentionInSentence:
     """A mention in its sentence, input to the classification of its relation.
 
-    `start` and `end` are the mention's cluster of targets, half-open in the sentence; `lead` is the sentence that
-    introduces the list in which this one is an item, and `is_denied` is true if the lead is negated, so that the item's
-    amounts are not the owner's. `holds_amount` is true if the owner is a box or line. `is_container` marks a form that
-    only contains the target, `is_self` the owner's box or form; `masks` are ranges of other mentions with the word to
-    read there: `here` for the owner, `Heading` for words of a heading.
+    Attributes:
+        sentence: The sentence.
+        kind: Kind of the target: `box`, `line`, `form`, …
+        start: Start of the mention's cluster of targets in the sentence.
+        end: Exclusive end of this cluster.
+        lead: Sentence that introduces the list, if this sentence is an item of one.
+        name: The target as printed.
+        holds_amount: Whether the owner of the text is a box or line.
+        is_container: Whether the mention is a form that only contains the target: `Form F` in `box 4 of Form F`.
+        is_self: Whether the mention is the owner's own box or form.
+        is_denied: Whether the lead is negated, so that the amounts of the items are not the owner's.
+        masks: Ranges of other mentions, each with the word to read instead: `here` for the owner, `Heading` for words
+            of a heading.
     """
 
     sentence: str
@@ -60,14 +68,20 @@ class MentionInSentence:
 
 
 @dataclass(slots=True)
-class View:
-    """A mention in its clause: the words before and after it, the kind of clause, and the verbs before it.
+class ClauseView:
+    """A mention in its clause.
 
     Attributes:
-        rule_words: Rule words in the sentence, as `open_clause_screen()` returns them.
+        mention: The mention.
+        sentence: The sentence.
+        before: Words of the clause before the mention.
+        after: Words of the clause after the mention.
+        sort: Kind of the clause: `MAIN`, `CONDITION` or `ASIDE`.
+        verbs: Verbs before the mention.
+        rule_words: Bit mask of the rule words in the sentence, from `open_clause_screen()`.
     """
 
-    mentioned: MentionInSentence
+    mention: MentionInSentence
     sentence: str
     before: str
     after: str
@@ -77,7 +91,7 @@ class View:
 
     @property
     def clause(self) -> str:
-        """Return the clause with `@` for the mention, the form that clause patterns match."""
+        """Return the clause with `@` in place of the mention, as the patterns for clauses expect it."""
         return f"{self.before}@{self.after}"
 
     @property
@@ -91,7 +105,7 @@ class View:
         return next((verb for verb in reversed(self.verbs) if verb.mood in FINITE), None)
 
 
-def match_cue(cues: RuleList[Cue], view: View) -> Relation | None:
+def match_cue(cues: RuleList[Cue], view: ClauseView) -> Relation | None:
     """Return the relation of the first cue that matches the clause or sentence.
 
     Args:
@@ -105,25 +119,25 @@ def match_cue(cues: RuleList[Cue], view: View) -> Relation | None:
     if not rules:
         return None
     clause = view.clause
-    small_clause, small_sentence = clause.lower(), view.sentence.lower()
+    lower_clause, lower_sentence = clause.lower(), view.sentence.lower()
     for rule in rules:
         is_clause = rule.scope == "clause"
-        if not rule.may_match(small_clause if is_clause else small_sentence):
+        if not rule.may_match(lower_clause if is_clause else lower_sentence):
             continue
-        if rule.needs_amount and not view.mentioned.holds_amount:
+        if rule.needs_amount and not view.mention.holds_amount:
             continue
-        if rule.needs_class and not load_relations().names_of_classes.matches(view.mentioned.name):
+        if rule.needs_class and not load_relations().names_of_classes.matches(view.mention.name):
             continue
         if rule.needs_no_order and _is_ordered(view):
             continue
-        if rule.kinds and view.mentioned.kind not in rule.kinds:
+        if rule.kinds and view.mention.kind not in rule.kinds:
             continue
         if rule.pattern.search(clause if is_clause else view.sentence):
             return Relation(rule.relation, rule.polarity, rule.id)
     return None
 
 
-def _is_ordered(view: View) -> bool:
+def _is_ordered(view: ClauseView) -> bool:
     """Decide whether an order or a ban to the reader governs what is right before the target."""
     verb = view.governing
     if verb is None or view.sort != MAIN:
@@ -131,15 +145,17 @@ def _is_ordered(view: View) -> bool:
     return verb.mood in (DUTY, BAN) and not verb.is_passive and "," not in view.before[verb.end :]
 
 
-def is_label(view: View) -> bool:
-    """Return whether a text is a printed label or list item: a noun phrase without a statement.
+def is_label(view: ClauseView) -> bool:
+    """Return whether the clause is a printed label or list item: a noun phrase without a statement.
 
     Args:
-        view: The mention with the sentence around it.
+        view: Clause around the mention.
     """
     verbs = read_predicates(f"{view.before}X{view.after}")
-    follows = any(verb.mood in FINITE and verb.sense != PLACE and verb.start > len(view.before) for verb in verbs)
-    return not follows and not load_relations().statements.matches(view.clause)
+    has_statement_after = any(
+        verb.mood in FINITE and verb.sense != PLACE and verb.start > len(view.before) for verb in verbs
+    )
+    return not has_statement_after and not load_relations().statements.matches(view.clause)
 
 
 def find_lead_verb(lead: str) -> Predicate | None:

@@ -27,9 +27,12 @@ MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 # Clauses and breaks are not frozen, as a booklet has thousands of them; they are never changed all the same.
 @dataclass(slots=True)
 class Clause:
-    """A part of a sentence up to the next clause: main clause, condition or aside.
+    """A part of a sentence up to the next clause.
 
-    `resumes` is the start of the clause that continues here after an inserted one.
+    Attributes:
+        start: Offset of its first character.
+        kind: `MAIN`, `CONDITION` or `ASIDE`.
+        resumes: Start of the clause that continues here after an inserted one; −1 for none.
     """
 
     start: int
@@ -79,7 +82,7 @@ def without_parentheses(text: str) -> str:
         text: Part of a sentence.
 
     Returns:
-        The rest, with blanks in place of what was removed.
+        The text without them.
     """
     return _PARENTHESIS.sub("", text) if "(" in text else text
 
@@ -91,25 +94,25 @@ def without_ellipses(text: str) -> str:
         text: Part of a sentence.
 
     Returns:
-        The rest.
+        The text with a blank in place of each.
     """
-    small = text.lower()
+    lower_text = text.lower()
     for rule in load_polarity().elliptical:
-        if rule.may_match(small):
+        if rule.may_match(lower_text):
             text = rule.pattern.sub(" ", text)
     return text
 
 
 def without_quotations(text: str) -> str:
-    """Write one word for what quotation marks enclose, as its verbs state nothing; `“Yes”` and `“No”` are kept.
+    """Replace quoted words by the one word `quoted`, because verbs in a quotation state nothing.
 
-    A comma or semicolon before the closing mark stays, as it may end the clause that contains the quotation.
+    `“Yes”` and `“No”` are kept, as is a comma or semicolon before the closing mark, which may end a clause.
 
     Args:
         text: Part of a sentence.
 
     Returns:
-        The rest, with the marks.
+        The text with `“quoted”` in place of each quotation.
     """
     return _QUOTATION.sub(r"“quoted\g<mark>”", text) if "“" in text else text
 
@@ -119,7 +122,7 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
 
     Args:
         sentence: The sentence.
-        rule_words: Words of rules that it contains, as `open_clause_screen()` reads them.
+        rule_words: Bit mask of the rule words in the sentence, from `open_clause_screen()`.
 
     Returns:
         Clauses in order; the first begins at 0.
@@ -129,41 +132,45 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
     if not breaks:
         return clauses
     is_leading = is_inserted = False
-    begin = 0
-    for place in sorted(breaks, key=lambda place: (place.at, place.sort != MAIN, place.sort)):
-        last = clauses[-1]
-        segment = sentence[last.start : place.gap]
-        kind = _next_kind(place, last=last, segment=segment, is_leading=is_leading, is_inserted=is_inserted)
+    main_start = 0
+    for clause_break in sorted(
+        breaks, key=lambda clause_break: (clause_break.at, clause_break.sort != MAIN, clause_break.sort)
+    ):
+        last_clause = clauses[-1]
+        segment = sentence[last_clause.start : clause_break.gap]
+        kind = _next_kind(
+            clause_break, last=last_clause, segment=segment, is_leading=is_leading, is_inserted=is_inserted
+        )
         if kind is None:
             continue
-        if place.sort in (CONDITION, ASIDE):
-            if last.kind == MAIN:
-                whole = sentence[begin : place.gap]
-                is_fronted = load_polarity().fronted_phrases.matches(whole)
-                is_leading = is_fronted or not _has_verb(whole) or whole.endswith(" that")
-                is_inserted = place.is_after_comma and not is_leading
+        if clause_break.sort in (CONDITION, ASIDE):
+            if last_clause.kind == MAIN:
+                main_clause = sentence[main_start : clause_break.gap]
+                is_fronted = load_polarity().fronted_phrases.matches(main_clause)
+                is_leading = is_fronted or not _has_verb(main_clause) or main_clause.endswith(" that")
+                is_inserted = clause_break.is_after_comma and not is_leading
         elif kind == MAIN:
             is_leading = is_inserted = False
-            begin = place.at if place.sort == MAIN else begin
-        if place.at == last.start:
+            main_start = clause_break.at if clause_break.sort == MAIN else main_start
+        if clause_break.at == last_clause.start:
             clauses.pop()
-        continues = place.sort == "inserted_clause_ends" and len(clauses) > 1
-        clauses.append(Clause(place.at, kind, clauses[-2].start if continues else -1))
+        resumes_main = clause_break.sort == "inserted_clause_ends" and len(clauses) > 1
+        clauses.append(Clause(clause_break.at, kind, clauses[-2].start if resumes_main else -1))
     return clauses
 
 
-def read_clause(sentence: str, clauses: list[Clause], *, at: int) -> tuple[str, str]:
+def read_clause(sentence: str, clauses: list[Clause], *, position: int) -> tuple[str, str]:
     """Read the clause at a position in a sentence.
 
     Args:
         sentence: The sentence.
         clauses: Its clauses.
-        at: Position in the sentence, in characters.
+        position: Position in the sentence, in characters.
 
     Returns:
-        Text of the clause, with the beginning that it resumes, and its kind.
+        Text of the clause, after the beginning of the clause that it continues, and its kind.
     """
-    ix = bisect_right([clause.start for clause in clauses], at) - 1
+    ix = bisect_right([clause.start for clause in clauses], position) - 1
     ends = {clause.start: after.start for clause, after in pairwise(clauses)}
     clause = clauses[ix]
     text = sentence[clause.start : ends.get(clause.start, len(sentence))]
@@ -246,14 +253,14 @@ def is_negated(clause: str) -> bool:
     Args:
         clause: Clause to test.
     """
-    small = clause.lower()
-    negations = [rule for rule in load_polarity().negations if rule.may_match(small)]
+    lower_text = clause.lower()
+    negations = [rule for rule in load_polarity().negations if rule.may_match(lower_text)]
     if not negations:
         return False
     for rule in load_polarity().weak_negations:
         clause = rule.pattern.sub(" ", clause)
-    last = max((match.end() for rule in negations for match in rule.pattern.finditer(clause)), default=-1)
-    return last > max((match.end() for match in _left_behind().finditer(clause)), default=-1)
+    last_negation = max((match.end() for rule in negations for match in rule.pattern.finditer(clause)), default=-1)
+    return last_negation > max((match.end() for match in _left_behind().finditer(clause)), default=-1)
 
 
 def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | None:
@@ -261,23 +268,25 @@ def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | No
 
     Args:
         text: The sentence.
-        start: Beginning of the mention, in characters.
-        end: Its end.
+        start: Offset of the mention's first character.
+        end: Offset after its last character.
 
     Returns:
-        Range without the parentheses; None if there is none.
+        Range of the words inside the parentheses; None if there is none.
     """
     if text.find("(", 0, start) < 0:
         return None
-    opened: list[int] = []
+    open_marks: list[int] = []
     for mark in _BRACKET.finditer(text, 0, start):
         if mark[0] == "(":
-            opened.append(mark.start())
-        elif opened:
-            opened.pop()
-    if not opened:
+            open_marks.append(mark.start())
+        elif open_marks:
+            open_marks.pop()
+    if not open_marks:
         return None
     close = text.find(")", end)
-    low, high = opened[-1] + 1, close if close >= 0 else len(text)
-    speaks = any(rule.pattern.match(text[low:high]) for rule in load_polarity().parentheses_that_speak)
-    return (low, high) if speaks else None
+    inner_start, inner_end = open_marks[-1] + 1, close if close >= 0 else len(text)
+    is_statement = any(
+        rule.pattern.match(text[inner_start:inner_end]) for rule in load_polarity().parentheses_that_speak
+    )
+    return (inner_start, inner_end) if is_statement else None

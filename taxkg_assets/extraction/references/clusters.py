@@ -17,8 +17,15 @@ _HOLDERS = ("form", "publication", "section", "url")
 
 # Not frozen, as a booklet has thousands of them; never changed all the same.
 @dataclass(slots=True)
-class Place:
-    """The range of a mention's cluster of targets in a text, and the kind of target; half-open characters."""
+class ClusterRange:
+    """The cluster of targets that a mention belongs to: `line 4 or 5 of Form 9999`.
+
+    Attributes:
+        start: Offset of the cluster's first character.
+        end: Offset after its last character.
+        kind: Kind of the targets.
+        is_container: Whether the mention is a form that only contains them, here `Form 9999`.
+    """
 
     start: int
     end: int
@@ -26,40 +33,44 @@ class Place:
     is_container: bool
 
 
-def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
+def find_places(text: str, mentions: Sequence[Mention]) -> list[ClusterRange]:
     """Return the range of each mention's cluster of targets.
 
     Args:
-        text: Text to test.
-        mentions: Mentions, in the order of the text.
+        text: The text.
+        mentions: Mentions in the text, in order.
 
     Returns:
-        One place per mention. A mention that only contains a target (`Form F` in `box 4 of Form F`) has the kind of
-        that target, and `is_container` is true.
+        One range per mention. A form that only contains a target has the kind of that target.
     """
-    inner = _find_inner(mentions)
-    if not any(inner):
-        return _find_places(text, mentions)
+    inner_flags = _flag_inner_mentions(mentions)
+    if not any(inner_flags):
+        return _find_ranges(text, mentions)
     # A list continues after words in parentheses between two of its items.
-    outer, within = (
-        iter(_find_places(text, [mention for mention, at in zip(mentions, inner, strict=True) if at is side]))
-        for side in (False, True)
+    outer_ranges, inner_ranges = (
+        iter(
+            _find_ranges(
+                text,
+                [mention for mention, is_inner in zip(mentions, inner_flags, strict=True) if is_inner is wants_inner],
+            )
+        )
+        for wants_inner in (False, True)
     )
-    return [next(within if is_inner else outer) for is_inner in inner]
+    return [next(inner_ranges if is_inner else outer_ranges) for is_inner in inner_flags]
 
 
-def _find_inner(mentions: Sequence[Mention]) -> list[bool]:
+def _flag_inner_mentions(mentions: Sequence[Mention]) -> list[bool]:
     """Decide of each mention whether it is named between the items of another list."""
-    inner: list[bool] = []
+    inner_flags: list[bool] = []
     outer: tuple[int, int] = (0, 0)
     for mention in mentions:
         is_inner = mention.group != outer and mention.group[1] <= outer[1]
-        inner.append(is_inner)
+        inner_flags.append(is_inner)
         outer = outer if is_inner else mention.group
-    return inner
+    return inner_flags
 
 
-def _find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
+def _find_ranges(text: str, mentions: Sequence[Mention]) -> list[ClusterRange]:
     groups: list[list[Mention]] = []
     links: list[str] = []
     for mention in mentions:
@@ -68,19 +79,19 @@ def _find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
             continue
         links.append(_read_link(text, groups[-1][-1], mention) if groups else "")
         groups.append([mention])
-    places: list[Place] = []
-    for first, last in _join(links):
+    places: list[ClusterRange] = []
+    for first, last in _find_clusters(links):
         if last == first + 1:
             # Most targets are named by themselves.
             group = groups[first]
             end = max(group[0].group[1], *(mention.end for mention in group))
-            places += [Place(group[0].group[0], end, group[0].kind, False) for _ in group]
+            places += [ClusterRange(group[0].group[0], end, group[0].kind, False) for _ in group]
         else:
-            places += _place(groups[first:last], links[first + 1 : last])
+            places += _join_groups(groups[first:last], links[first + 1 : last])
     return places
 
 
-def _join(links: Sequence[str]) -> list[tuple[int, int]]:
+def _find_clusters(links: Sequence[str]) -> list[tuple[int, int]]:
     """Return the ranges of groups that links join to one cluster."""
     if not links:
         return []
@@ -88,14 +99,14 @@ def _join(links: Sequence[str]) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], len(links)], strict=True))
 
 
-def _place(groups: Sequence[list[Mention]], links: Sequence[str]) -> list[Place]:
+def _join_groups(groups: Sequence[list[Mention]], links: Sequence[str]) -> list[ClusterRange]:
     start = min(mention.group[0] for group in groups for mention in group)
     end = max(max(mention.group[1], mention.end) for group in groups for mention in group)
-    places: list[Place] = []
+    places: list[ClusterRange] = []
     for ix, group in enumerate(groups):
         contained = _find_contained(groups, links, at=ix)
         kind = groups[contained][0].kind if contained is not None else group[0].kind
-        places.extend(Place(start, end, kind, contained is not None) for _ in group)
+        places.extend(ClusterRange(start, end, kind, contained is not None) for _ in group)
     return places
 
 

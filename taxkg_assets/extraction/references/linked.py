@@ -16,7 +16,7 @@ from taxkg_assets.rules.models.navigation import load_navigation
 
 RULE_ID = "link"
 _WEB = ("http", "https")
-_LED = ("section", "table")
+_LINKED_KINDS = ("section", "table")
 _KEYED = ("box", "line")
 _COLUMNS = ("target_anchor_id", "target_element_id", "target_table_id", "target_publisher_id")
 LED_COLUMNS = ("resolved_by", "target_url", *_COLUMNS)
@@ -52,7 +52,7 @@ class LinkedTexts:
 
     @classmethod
     def collect(cls, links: pl.DataFrame | None) -> LinkedTexts:
-        """Collect the links in running text that have a certain target, without index and contents entries.
+        """Collect the links in running text that have a certain target; entries of an index or contents are left out.
 
         Args:
             links: Rows of the table `links`; None for no links.
@@ -62,17 +62,21 @@ class LinkedTexts:
         """
         if links is None or links.is_empty():
             return cls()
-        leads = pl.col("url").is_not_null() | (pl.col("kind").is_in(_LED) & pl.col("target_element_id").is_not_null())
-        used = links.filter(leads & pl.col("start").is_not_null() & pl.col("term").is_null())
-        found: dict[str, list[LinkedWords]] = {}
-        for row in used.select("element_id", "start", "end", "text", "url", *_COLUMNS).iter_rows(named=True):
-            found.setdefault(row["element_id"], []).append(LinkedWords(row["start"], row["end"], row["text"], row))
-        return cls(found)
+        has_target = pl.col("url").is_not_null() | (
+            pl.col("kind").is_in(_LINKED_KINDS) & pl.col("target_element_id").is_not_null()
+        )
+        certain_links = links.filter(has_target & pl.col("start").is_not_null() & pl.col("term").is_null())
+        words_by_element: dict[str, list[LinkedWords]] = {}
+        for row in certain_links.select("element_id", "start", "end", "text", "url", *_COLUMNS).iter_rows(named=True):
+            words_by_element.setdefault(row["element_id"], []).append(
+                LinkedWords(row["start"], row["end"], row["text"], row)
+            )
+        return cls(words_by_element)
 
     def add_mentions(self, element_id: str, mentions: list[Mention], *, text: str) -> list[Mention]:
-        """Add a mention for each link in a text that no rule recognized.
+        """Add a mention for each link whose words no rule recognized.
 
-        Its target is named as printed, like every other: `target_url` has the address.
+        The mention's target is the words as printed; the address of the link goes into `target_url`.
 
         Args:
             element_id: Element of the text.
@@ -83,28 +87,28 @@ class LinkedTexts:
             All mentions.
         """
         addresses = {_fold_address(mention.target) for mention in mentions if mention.kind == "url"}
-        added: list[Mention] = []
+        new_mentions: list[Mention] = []
         for words in self.by_element.get(element_id, ()):
             kind, target = "section" if words.is_inside else "url", words.text.strip(" .,;:")
             # Words of a web link may say less than what they are part of, such as a ruling with its place of print.
             is_named = _is_named(words, mentions) if words.is_inside else _is_touched(words, mentions)
             is_known = is_named or (kind == "url" and _fold_address(words.address) in {"", *addresses})
             if not is_known and _says_something(text[words.start : words.end]):
-                place = (words.start, words.end)
-                added.append(Mention(kind, target, words.start, words.end, place, RULE_ID))
-        if not added:
+                word_range = (words.start, words.end)
+                new_mentions.append(Mention(kind, target, words.start, words.end, word_range, RULE_ID))
+        if not new_mentions:
             return mentions
-        return sorted([*mentions, *added], key=lambda mention: (mention.start, mention.end, mention.target))
+        return sorted([*mentions, *new_mentions], key=lambda mention: (mention.start, mention.end, mention.target))
 
     def read_inside(self, element_id: str, mention: Mention) -> Mention:
-        """Treat a mentioned law section as part of the same document if a link there leads inside the document.
+        """Read a mentioned law section as a section of this document if the publisher linked it to a place in it.
 
         Args:
             element_id: Element of the text.
-            mention: A mention.
+            mention: Mention in the text.
 
         Returns:
-            The mention; if a link into the document covers it, with the kind and target of the document's section.
+            The mention; of the kind `section` if such a link covers it.
         """
         if mention.kind != "irc_section":
             return mention
@@ -118,7 +122,7 @@ class LinkedTexts:
 
         Args:
             element_id: Element of the text.
-            mention: A mention.
+            mention: Mention in the text.
 
         Returns:
             Columns of the table `references` by name.
@@ -126,16 +130,21 @@ class LinkedTexts:
         words = self._find_covering(element_id, mention)
         if words is None:
             return {"resolved_by": None, "target_url": None, **dict.fromkeys(_COLUMNS)}
-        found = {name: words.target[name] for name in _COLUMNS}
-        return {"resolved_by": RULE_ID, "target_url": words.target["url"], **found}
+        target_columns = {name: words.target[name] for name in _COLUMNS}
+        return {"resolved_by": RULE_ID, "target_url": words.target["url"], **target_columns}
 
     def _find_covering(self, element_id: str, mention: Mention) -> LinkedWords | None:
-        covering = [words for words in self.by_element.get(element_id, ()) if covers(words, mention)]
-        return max(covering, key=lambda words: (_count_shared(words, mention), -words.start), default=None)
+        covering_links = [words for words in self.by_element.get(element_id, ()) if covers(words, mention)]
+        return max(covering_links, key=lambda words: (_count_shared(words, mention), -words.start), default=None)
 
 
 def covers(words: LinkedWords, mention: Mention) -> bool:
-    """Return whether a link covers exactly the mention, not a longer title or a neighbor."""
+    """Return whether a link covers a mention, and not much more or less.
+
+    Args:
+        words: Words of the link.
+        mention: Mention in the same text.
+    """
     limits = load_navigation().covering
     shared = _count_shared(words, mention)
     if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits.lead_chars:

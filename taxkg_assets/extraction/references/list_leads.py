@@ -22,7 +22,8 @@ _MARK = re.compile(r"^\s*(?:([^\w\s(])|\(?(?:(\d{1,3})|([ivx]{2,5})|([a-z])|([A-
 class ListLeads:
     """Tracks the lists of a document and the sentences that introduce them, in reading order.
 
-    is_resumed: the last item followed an inner list or a note, so that its introduction is farther above.
+    Attributes:
+        is_resumed: Whether the last item came after an inner list or a note, so that its introduction is farther above.
     """
 
     def __init__(self) -> None:
@@ -59,13 +60,13 @@ class ListLeads:
             self._outer.pop()
         self._parent_mark = ""
         self._leave_inner(mark)
-        led_by = self._lead
+        introduction = self._lead
         if not _leads_inner(text):
-            return led_by
+            return introduction
         self._outer.append((mark, self._lead))
         self._lead, self._parent_mark, self.is_resumed = text, mark, False
         # The item introduces a list of its own: of the outer lead-in only a denial applies to that list.
-        return led_by if led_by and denies(find_lead(led_by)) else ""
+        return introduction if introduction and denies(find_lead(introduction)) else ""
 
     def _leave_inner(self, mark: str) -> None:
         """Go back to the outer list whose items have this mark."""
@@ -77,13 +78,13 @@ class ListLeads:
 
 
 def find_mark(text: str) -> str:
-    """Classify the list mark at the beginning of an item: its sign, or `1`, `i`, `a` or `A` for a number or letter.
+    """Return the style of the list mark at the beginning of an item.
 
     Args:
         text: Text of the item.
 
     Returns:
-        The sort; empty where there is no mark.
+        The sign itself, such as `•`; `1`, `i`, `a` or `A` for any number or letter; empty if there is no mark.
     """
     match = _MARK.match(text)
     if match is None:
@@ -148,11 +149,13 @@ def denies(lead: str) -> bool:
     plain_lead = without_parentheses(lead)
     clauses = find_clauses(plain_lead, rule_words=ALL_WORDS)
     ends = [*(clause.start for clause in clauses[1:]), len(plain_lead)]
-    main = [plain_lead[clause.start : end] for clause, end in zip(clauses, ends, strict=True) if clause.kind == MAIN]
-    if not any(map(is_negated, main)):
+    main_clauses = [
+        plain_lead[clause.start : end] for clause, end in zip(clauses, ends, strict=True) if clause.kind == MAIN
+    ]
+    if not any(map(is_negated, main_clauses)):
         return False
-    first = next((verb for verb in read_predicates(plain_lead) if verb.mood in FINITE), None)
-    is_order = first is not None and first.sense == PLACE and first.mood == DUTY
+    first_verb = next((verb for verb in read_predicates(plain_lead) if verb.mood in FINITE), None)
+    is_order = first_verb is not None and first_verb.sense == PLACE and first_verb.mood == DUTY
     # `Report all income that is not on another form, such as:` denies only what the items lack.
     return not (is_order and load_relations().denied_descriptions.matches(plain_lead))
 
@@ -161,11 +164,11 @@ def prepend_auxiliary(lead: str, item: str) -> str:
     """Prepend a list introduction's auxiliary verb to an item: `Do not:` and `Cash the check`.
 
     Args:
-        lead: Sentence that leads the list.
+        lead: Sentence that introduces the list; empty for none.
         item: Words of the item, from its beginning.
 
     Returns:
-        Those words, behind the auxiliary if the lead ends with one.
+        The item's words; if the lead ends with an auxiliary, after it: `You do not Cash the check`.
     """
     if not lead:
         return item

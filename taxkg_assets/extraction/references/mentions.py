@@ -37,7 +37,18 @@ _RuleWithBits = tuple[_Titled, int, tuple[int, ...], re.Pattern[str] | None]
 # Not frozen, as a long booklet has thousands of them; never changed all the same.
 @dataclass(slots=True)
 class Mention:
-    """One target named in a text; `group` is the span of the whole list that it is in."""
+    """One target named in a text.
+
+    Attributes:
+        kind: Kind of the target: `box`, `line`, `form`, `section`, …
+        target: Normalized name of the target: `box_1a`, `Form 1040`.
+        start: Offset of its first character.
+        end: Offset after its last character.
+        group: Range of the whole list that it is in, half-open.
+        rule_id: Rule that found it.
+        target_form: Form that a box or line is on, if the text names one.
+        is_form_inherited: Whether this form was named for an earlier mention.
+    """
 
     kind: str
     target: str
@@ -64,9 +75,9 @@ def find_rule_words(texts: Sequence[str]) -> list[int]:
     Returns:
         A bit mask of the words in each text; 0 for none.
     """
-    small = pl.Series([text.lower() for text in texts], dtype=pl.String)
-    found = small.str.extract_many(list(_word_bits()), overlapping=True).to_list()
-    return [_number(words) if words else 0 for words in found]
+    lower_texts = pl.Series([text.lower() for text in texts], dtype=pl.String)
+    words_by_text = lower_texts.str.extract_many(list(_word_bits()), overlapping=True).to_list()
+    return [_number(words) if words else 0 for words in words_by_text]
 
 
 def find_mentions(text: str, *, headings: Headings, rule_words: int | None = None) -> list[Mention]:
@@ -74,7 +85,7 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
 
     Args:
         text: The paragraph.
-        headings: Headings of its document.
+        headings: Headings of the document.
         rule_words: Bit mask of rule words in the text from `find_rule_words`; computed by default.
 
     Returns:
@@ -84,20 +95,22 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
         (rule_words,) = find_rule_words([text])
     if not rule_words:
         return []
-    found: list[Mention] = list(headings.find_in(text, rule_words=rule_words))
-    taken = [mention.group for mention in found]
+    mentions: list[Mention] = list(headings.find_in(text, rule_words=rule_words))
+    taken_ranges = [mention.group for mention in mentions]
     for rule in _usable_rules(load_references().mentions, text, rule_words=rule_words):
-        for mentions in _read_rule(text, rule):
+        for new_mentions in _read_rule(text, rule):
             # Between the items of a list there may be others: "line 1b (if Box A is checked), line 2".
-            if not any(start < own.end and own.start < end for own in mentions for start, end in taken):
-                taken.extend((own.start, own.end) for own in mentions)
-                found.extend(mentions)
-    for titled in _usable_rules(load_references().named_sections, text, rule_words=rule_words):
-        found.extend(_read_titles(text, titled, taken=taken))
-    if not found:
-        return found
-    found.sort(key=lambda mention: (mention.start, mention.end, mention.target))
-    return _attach_forms(text, found)
+            if not any(
+                start < mention.end and mention.start < end for mention in new_mentions for start, end in taken_ranges
+            ):
+                taken_ranges.extend((mention.start, mention.end) for mention in new_mentions)
+                mentions.extend(new_mentions)
+    for title_rule in _usable_rules(load_references().named_sections, text, rule_words=rule_words):
+        mentions.extend(_read_titles(text, title_rule, taken_ranges=taken_ranges))
+    if not mentions:
+        return mentions
+    mentions.sort(key=lambda mention: (mention.start, mention.end, mention.target))
+    return _attach_forms(text, mentions)
 
 
 def _usable_rules(rules: RuleList[_Titled], text: str, *, rule_words: int) -> Iterator[_Titled]:
@@ -172,7 +185,7 @@ class Headings:
 
         Args:
             text: The paragraph.
-            rule_words: Words of rules that it contains, as `find_rule_words` gives them.
+            rule_words: Bit mask of the rule words in the paragraph, from `find_rule_words`.
 
         Returns:
             Mentions in the order of the text.
@@ -224,29 +237,33 @@ _FOLDS = (("‘", "'"), ("’", "'"), ("“", '"'), ("”", '"'), ("–", "-"), 
 
 @lru_cache(maxsize=4096)
 def normalize_heading(heading: str) -> str:
-    """Normalize a printed heading to the form in which text cites it."""
+    """Normalize a printed heading to the form in which text cites it.
+
+    Args:
+        heading: Heading as printed.
+    """
     text = re.sub(r"\s*\((?:continued|Continued)\)\s*$", "", " ".join(_fold(heading).split()))
     return text.rstrip(" .:?!-,")
 
 
 def _read_rule(text: str, rule: Named) -> Iterator[list[Mention]]:
     """Read every place where one rule matches, its list and ranges expanded."""
-    more = _continuation(rule.separators or load_references().separators, rule.more) if rule.more else None
+    continuation = _continuation(rule.separators or load_references().separators, rule.more) if rule.more else None
     for match in rule.pattern.finditer(text):
         items = [(match["item"].strip(), match.start(), match.end())]
         end = match.end()
-        while more is not None and (follow := more.match(text, end)):
-            between = text[end : follow.start("item")]
-            item = complete_item(follow["item"], items=items, text=text)
+        while continuation is not None and (next_item := continuation.match(text, end)):
+            between = text[end : next_item.start("item")]
+            item = complete_item(next_item["item"], items=items, text=text)
             if not item:
                 break
-            items.extend(expand_range(items[-1][0], item, between=between, at=follow.span("item")))
-            end = follow.end()
-        named = {key: value for key, value in match.groupdict().items() if value and key != "item"}
+            items.extend(expand_range(items[-1][0], item, between=between, item_range=next_item.span("item")))
+            end = next_item.end()
+        named_groups = {key: value for key, value in match.groupdict().items() if value and key != "item"}
         yield [
             Mention(
                 rule.kind,
-                _build_target(rule, item, named),
+                _build_target(rule, item, named_groups),
                 start,
                 stop,
                 (match.start(), end),
@@ -261,15 +278,15 @@ def _continuation(separators: str, pattern: str) -> re.Pattern[str]:
     return re.compile(separators + pattern)
 
 
-def _build_target(rule: Named, item: str, named: dict[str, str]) -> str:
+def _build_target(rule: Named, item: str, named_groups: dict[str, str]) -> str:
     """Fill the rule's target template; spaces are single and a named act is called by its short name."""
-    values: dict[str, Any] = {"of": "", **named, "item": item}
-    if "act" in named:
-        values["act"] = named.get("short") or re.sub(r"\s+of\s+\d{4}$", "", named["act"])
-    if "series" in named:
-        values["series"] = rule.short.get(named["series"], named["series"])
+    values: dict[str, Any] = {"of": "", **named_groups, "item": item}
+    if "act" in named_groups:
+        values["act"] = named_groups.get("short") or re.sub(r"\s+of\s+\d{4}$", "", named_groups["act"])
+    if "series" in named_groups:
+        values["series"] = rule.short.get(named_groups["series"], named_groups["series"])
     target = rule.target
-    if named.get("general"):
+    if named_groups.get("general"):
         target = "General " + target
     if rule.is_in_words:
         values["item"] = read_number(item)
@@ -278,29 +295,31 @@ def _build_target(rule: Named, item: str, named: dict[str, str]) -> str:
     return " ".join(target.format(**values).split())
 
 
-def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iterator[Mention]:
+def _read_titles(text: str, rule: Rule, *, taken_ranges: list[tuple[int, int]]) -> Iterator[Mention]:
     """Read a heading that the text names but the document's anchors do not hold."""
     no_title = load_references().context.not_section_titles.pattern
     for match in rule.pattern.finditer(text):
         start, end = match.span("item")
-        if no_title.match(match["item"]) or any(low < end and start < high for low, high in taken):
+        if no_title.match(match["item"]) or any(low < end and start < high for low, high in taken_ranges):
             continue
         item = match["item"].rstrip(",")
         end = start + len(item)
-        taken.append((start, end))
+        taken_ranges.append((start, end))
         yield Mention("section", item, start, end, (start, end), rule.id)
 
 
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
     """Add to boxes and lines their form, to schedules their parent form, to parts and headings their place."""
-    after = load_references().context.form_after.pattern
-    named = [
+    form_after = load_references().context.form_after.pattern
+    named_mentions = [
         mentions[ix] if mentions[ix].target == target else replace(mentions[ix], target=target)
         for ix, target in name_schedules(text, mentions)
     ]
     return [
-        _attach_form(text, mention, named, after=after) if mention.kind in ("box", "line", "section") else mention
-        for mention in named
+        _attach_form(text, mention, named_mentions, after=form_after)
+        if mention.kind in ("box", "line", "section")
+        else mention
+        for mention in named_mentions
     ]
 
 
@@ -347,11 +366,11 @@ def is_put_into(text: str, line: Mention, form: Mention) -> bool:
 
     Args:
         text: The text.
-        line: Mention of a line or box.
-        form: The form that follows it.
+        line: Mention of a line or box, `line 5` in the example.
+        form: Mention of the form after it.
 
     Returns:
-        True if the form is named with a line of its own, and the amount is taken from the line before it.
+        True if words before the line say that the amount comes from it, and the form is named with a line of its own.
     """
     if line.kind not in ("line", "box") or form.kind != "form":
         return False
@@ -371,13 +390,10 @@ def _has_no_boxes(text: str, form: Mention) -> bool:
 
 
 def leads_to(gap: str) -> bool:
-    """Return whether the words between a form and a later box or line say that it is on that form.
+    """Return whether the words between a form and a later box or line say that the box or line is on the form.
 
     Args:
-        gap: Text between the two.
-
-    Returns:
-        True if it does, as in `Form 9999, Part II, line 3`.
+        gap: Text between the two: `, Part II, ` in `Form 9999, Part II, line 3`.
     """
     gap = FORMS_IN_PARENTHESES.sub("", gap)
     return "," in gap and load_references().context.form_before.pattern.match(gap) is not None

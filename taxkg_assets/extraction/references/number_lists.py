@@ -13,54 +13,63 @@ _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XI
 
 
 def complete_item(item: str, *, items: Sequence[tuple[str, int, int]], text: str) -> str:
-    """Complete a number that a list abbreviates: `1.409A-1, -2` names 1.409A-2.
+    """Complete a number that a list abbreviates: `-2` in `1.409A-1, -2` is 1.409A-2.
 
-    After a form, a number alone is another form.
+    A number alone after a form is another form: `4563` in `Forms 2555, 4563`.
 
     Args:
         item: Number as printed.
-        items: Items of the list before it, with the characters that they are printed at, half-open in the text.
+        items: Earlier items of the list in full, each with its range in the text.
         text: The text.
 
     Returns:
-        The item in full; empty where the list ends before it.
+        The item in full; empty if it does not belong to the list.
     """
-    (first, start, _), (last, _, _) = items[0], items[-1]
+    (first_item, start, _), (last_item, _, _) = items[0], items[-1]
     if item.startswith("("):
-        return "" if is_enumerator(text, start=start, item=item) else complete_subsection(item, before=last)
-    if first.startswith("Form") and item[0].isdigit():
+        return "" if is_enumerator(text, start=start, item=item) else complete_subsection(item, previous_item=last_item)
+    if first_item.startswith("Form") and item[0].isdigit():
         return f"Form {item}"
-    return first.rsplit("-", 1)[0] + item if item.startswith("-") else item
+    return first_item.rsplit("-", 1)[0] + item if item.startswith("-") else item
 
 
-def expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) -> list[tuple[str, int, int]]:
-    """Expand a range of two list items to all items after the first; without a range, return the last item.
+def expand_range(first: str, last: str, *, between: str, item_range: tuple[int, int]) -> list[tuple[str, int, int]]:
+    """Return the items from one list item to the next: `3` to `6` with `through` between them are 4, 5 and 6.
 
     Args:
-        first: Item before, in full.
-        last: Item, in full.
+        first: Earlier item, in full.
+        last: Later item, in full.
         between: Text between the two.
-        at: Characters that the item is printed at, half-open.
+        item_range: Range of the later item in the text, half-open.
 
     Returns:
-        Items with the characters that they are printed at.
+        Items after `first` up to `last`, each with `item_range`; only `last` if the text between states no range.
     """
     words: str = load_references().range_words
-    low, high = _LETTERED.match(first), _LETTERED.match(last)
+    first_match, last_match = _LETTERED.match(first), _LETTERED.match(last)
     is_roman = first in _ROMAN and last in _ROMAN
     is_range = re.search(rf"(?:^|\s){words}(?:\s|$)", re.sub(r"\([^()]*\)", "", between)) is not None
     if not is_range:
-        return [(last, *at)]
+        return [(last, *item_range)]
     if is_roman:
-        return [(name, *at) for name in _ROMAN[_ROMAN.index(first) + 1 : _ROMAN.index(last) + 1] or (last,)]
-    if low is None or high is None:
-        return [(name, *at) for name in expand_subsections(first, last)]
-    if low[1] == high[1] and low[2] and high[2] and low[2] < high[2] and low[2].isupper() == high[2].isupper():
-        return [(f"{low[1]}{chr(code)}", *at) for code in range(ord(low[2]) + 1, ord(high[2]) + 1)]
-    if low[1] and high[1] and int(low[1]) < int(high[1]) <= int(low[1]) + 40:
-        numbers = [(str(number), *at) for number in range(int(low[1]) + 1, int(high[1]))]
-        return [*numbers, (last, *at)]
-    return [(last, *at)]
+        return [(name, *item_range) for name in _ROMAN[_ROMAN.index(first) + 1 : _ROMAN.index(last) + 1] or (last,)]
+    if first_match is None or last_match is None:
+        return [(name, *item_range) for name in expand_subsections(first, last)]
+    if (
+        first_match[1] == last_match[1]
+        and first_match[2]
+        and last_match[2]
+        and first_match[2] < last_match[2]
+        and first_match[2].isupper() == last_match[2].isupper()
+    ):
+        return [
+            (f"{first_match[1]}{chr(code)}", *item_range)
+            for code in range(ord(first_match[2]) + 1, ord(last_match[2]) + 1)
+        ]
+    if first_match[1] and last_match[1] and int(first_match[1]) < int(last_match[1]) <= int(first_match[1]) + 40:
+        numbers = [(str(number), *item_range) for number in range(int(first_match[1]) + 1, int(last_match[1]))]
+        return [*numbers, (last, *item_range)]
+    return [(last, *item_range)]
 
 
 def read_number(words: str) -> str:

@@ -26,10 +26,15 @@ PLACE, DO, COMPUTE, SKIP, POINT = "place", "do", "compute", "skip", "point"
 class Predicate:
     """One verb of a clause.
 
-    `sense` says what the verb does (place an amount, do something with a form, compute, skip, point). `mood` is one of
-    FINITE, or PURPOSE for an infinitive, or MODIFIER for a participle that describes the noun before it. `is_negated`
-    belongs to a modifier, `auxiliary` to a passive. `head_end` is where the words before the verb and its auxiliaries
-    end.
+    Attributes:
+        sense: What the verb does: `PLACE` an amount, `DO` something with a form, `COMPUTE`, `SKIP` or `POINT`.
+        mood: One of `FINITE`; `PURPOSE` for an infinitive, `MODIFIER` for a participle after its noun.
+        start: Offset of the verb.
+        end: Offset after the verb.
+        head_end: Offset after the words before the verb and its auxiliaries.
+        word: The verb as printed, in lower case.
+        auxiliary: Form of `be` before a passive; else empty.
+        is_negated: Whether a modifier is negated.
     """
 
     sense: str
@@ -59,16 +64,16 @@ def read_predicates(text: str) -> tuple[Predicate, ...]:
         Verbs in order; `start`, `end` and `head_end` are characters in `text`.
     """
     look_up = _verb_forms().get
-    found: list[Predicate] = []
+    predicates: list[Predicate] = []
     # To look every word up is faster than to try an alternation of all forms at every place.
     for match in _WORD.finditer(text):
-        known = look_up(match[0].lower())
-        if known is None:
+        verb_form = look_up(match[0].lower())
+        if verb_form is None:
             continue
-        predicate = _read_predicate(text, match, sense=known[0], form=known[1], before=found)
+        predicate = _read_predicate(text, match, sense=verb_form[0], form=verb_form[1], before=predicates)
         if predicate is not None:
-            found.append(predicate)
-    return tuple(found)
+            predicates.append(predicate)
+    return tuple(predicates)
 
 
 @cache

@@ -16,7 +16,7 @@ import polars as pl
 
 from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
-from taxkg_assets.extraction.references.clusters import Place, find_places
+from taxkg_assets.extraction.references.clusters import ClusterRange, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.list_leads import ListLeads, denies, find_lead
 from taxkg_assets.extraction.references.mentions import Headings, Mention, find_mentions, find_rule_words
@@ -55,15 +55,15 @@ class _Owner:
 
 
 @dataclass(slots=True)
-class _Pointed:
-    """One target that a text names: the sentence that names it, half-open in the text, and the mention there."""
+class _PlacedMention:
+    """One mention in a text, with the range of its sentence, half-open in the text."""
 
     section: SectionRecord
     mention: Mention
     start: int
     end: int
     is_self: bool
-    mentioned: MentionInSentence
+    mention_in_sentence: MentionInSentence
 
 
 def build_references(
@@ -77,13 +77,13 @@ def build_references(
 
     Args:
         sections: Content elements of one document.
-        anchors: Its headings.
-        identity: What the document is.
-        links: Its links; a mention that a link covers has the target of the link.
+        anchors: Headings of the document.
+        identity: Form and type of the document.
+        links: Links of the document; a mention inside a link has the target of the link.
 
     Returns:
-        Rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own form or
-        of the box that owns the text is kept and marked `is_self`.
+        Rows whose `start` and `end` slice the sentence out of the element's text. `is_self` marks mentions of the
+        document's own form, and of the box or line that owns the text.
 
     Units:
         start, end, mention_start, mention_end: characters, half-open, 0-based in `sections.text`.
@@ -91,53 +91,55 @@ def build_references(
     Source:
         rules/references.yaml, rules/relations.yaml, rules/polarity.yaml.
     """
-    tree = {row["anchor_id"]: row for row in anchors.to_dicts()}
-    headings = Headings(_collect_headings(tree))
-    linked = LinkedTexts.collect(links)
-    found: list[_Pointed] = []
+    anchors_by_id = {row["anchor_id"]: row for row in anchors.to_dicts()}
+    headings = Headings(_collect_headings(anchors_by_id))
+    linked_texts = LinkedTexts.collect(links)
+    placed_mentions: list[_PlacedMention] = []
     leads = ListLeads()
-    separators = _find_separators(tree)
+    separators = _find_separators(anchors_by_id)
     is_form = identity.doc_type == "form"
-    printed = [row["key"] for row in tree.values() if is_form and row["kind"] == "line" and row["key"]]
+    printed_keys = [row["key"] for row in anchors_by_id.values() if is_form and row["kind"] == "line" and row["key"]]
     owners: dict[str | None, _Owner] = {}
-    ordered = sections.sort("paragraph_ix").select(_COLUMNS)
-    words_of = find_rule_words(ordered["text"].to_list())
-    for section, rule_words in zip(iter_records(ordered, SectionRecord), words_of, strict=True):
+    ordered_sections = sections.sort("paragraph_ix").select(_COLUMNS)
+    rule_words_by_section = find_rule_words(ordered_sections["text"].to_list())
+    for section, rule_words in zip(iter_records(ordered_sections, SectionRecord), rule_words_by_section, strict=True):
         lead = leads.follow(section)
         mentions = find_mentions(section["text"], headings=headings, rule_words=rule_words)
         mentions = drop_own_name(mentions, section["text"], role=section["role"])
-        if printed:
-            mentions = keep_printed_lines(mentions, section["text"], printed=printed)
-        mentions = linked.add_mentions(section["element_id"], mentions, text=section["text"])
+        if printed_keys:
+            mentions = keep_printed_lines(mentions, section["text"], printed_keys=printed_keys)
+        mentions = linked_texts.add_mentions(section["element_id"], mentions, text=section["text"])
         if not mentions:
             continue
         owner = owners.get(section["anchor_id"])
         if owner is None:
-            owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
+            owner = _find_owner(section["anchor_id"], anchors_by_id=anchors_by_id, identity=identity)
             owners[section["anchor_id"]] = owner
         mentions = attach_worksheets(section["text"], mentions, is_in_worksheet=owner.is_worksheet)
         readings = [
             _read_in_kind(section["text"], mention, doc_type=identity.doc_type, separators=separators)
             for mention in mentions
         ]
-        mentions = [linked.read_inside(section["element_id"], mention) for mention in readings if mention is not None]
+        mentions = [
+            linked_texts.read_inside(section["element_id"], mention) for mention in readings if mention is not None
+        ]
         if not identity.form or identity.doc_type == "publication":
             mentions = _inherit_forms(mentions)
-        found.extend(_read_section(section, mentions, owner=owner, lead=lead, is_resumed=leads.is_resumed))
-    return validated(_frame(found, linked).sort(_KEY), References)
+        placed_mentions.extend(_read_section(section, mentions, owner=owner, lead=lead, is_resumed=leads.is_resumed))
+    return validated(_build_rows(placed_mentions, linked_texts).sort(_KEY), References)
 
 
-def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
+def _collect_headings(anchors_by_id: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
     """Name the headings that text can point at; a box goes by its key, lines and statute sections by their numbers."""
-    found: dict[str, tuple[str, str]] = {}
-    for row in tree.values():
+    targets_by_heading: dict[str, tuple[str, str]] = {}
+    for row in anchors_by_id.values():
         if _is_lawlike(row["heading"]):
             continue
         if row["kind"] in _HEADING_KINDS:
-            found[row["heading"]] = ("section", row["heading"].strip().rstrip(".:"))
+            targets_by_heading[row["heading"]] = ("section", row["heading"].strip().rstrip(".:"))
         elif row["kind"] == "box" and (row["key"] or "").startswith("box_"):
-            found[row["heading"]] = ("box", row["key"])
-    return found
+            targets_by_heading[row["heading"]] = ("box", row["key"])
+    return targets_by_heading
 
 
 def _is_lawlike(heading: str) -> bool:
@@ -147,95 +149,135 @@ def _is_lawlike(heading: str) -> bool:
 
 def _read_section(
     section: SectionRecord, mentions: list[Mention], *, owner: _Owner, lead: str, is_resumed: bool
-) -> Iterator[_Pointed]:
+) -> Iterator[_PlacedMention]:
     text: str = section["text"]
     sentences = find_sentences(text)
-    places = find_places(text, mentions)
-    localised = [_localise(mention, own_forms=owner.forms) for mention in mentions]
-    own = [_is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localised]
-    mentioned_by: dict[tuple[Any, ...], MentionInSentence] = {}
+    clusters = find_places(text, mentions)
+    localized_mentions = [_localize(mention, own_forms=owner.forms) for mention in mentions]
+    is_own_flags = [
+        _is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localized_mentions
+    ]
+    mentions_by_question: dict[tuple[Any, ...], MentionInSentence] = {}
     lead = find_lead(lead) if lead else ""
     is_denied = denies(lead)
-    for mention, place, is_self in zip(localised, places, own, strict=True):
+    for mention, cluster, is_self in zip(localized_mentions, clusters, is_own_flags, strict=True):
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
         name = mention.target if mention.kind == "section" else ""
-        question = (start, end, place.start, place.end, place.kind, place.is_container, mention.group, is_self, name)
-        mentioned = mentioned_by.get(question)
-        if mentioned is None:
-            mentioned = MentionInSentence(
+        question = (
+            start,
+            end,
+            cluster.start,
+            cluster.end,
+            cluster.kind,
+            cluster.is_container,
+            mention.group,
+            is_self,
+            name,
+        )
+        mention_in_sentence = mentions_by_question.get(question)
+        if mention_in_sentence is None:
+            mention_in_sentence = MentionInSentence(
                 sentence=text[start:end],
-                kind=place.kind,
-                start=max(place.start, start) - start,
-                end=min(place.end, end) - start,
+                kind=cluster.kind,
+                start=max(cluster.start, start) - start,
+                end=min(cluster.end, end) - start,
                 # A denial, or a lead far above, carries on in an item's first sentence; its others stand by themselves.
                 lead=lead if start == sentences[0][0] or not (is_denied or is_resumed) else "",
                 name=name,
                 holds_amount=owner.holds_amount,
-                is_container=place.is_container,
+                is_container=cluster.is_container,
                 is_self=is_self,
                 is_denied=is_denied,
-                masks=_find_masks(localised, own, sentence=(start, end), place=place),
+                masks=_find_masks(localized_mentions, is_own_flags, sentence=(start, end), cluster=cluster),
             )
-            mentioned_by[question] = mentioned
-        yield _Pointed(section, mention, start, end, is_self, mentioned)
+            mentions_by_question[question] = mention_in_sentence
+        yield _PlacedMention(section, mention, start, end, is_self, mention_in_sentence)
 
 
 def _find_masks(
-    mentions: Sequence[Mention], own: Sequence[bool], *, sentence: tuple[int, int], place: Place
+    mentions: Sequence[Mention], is_own_flags: Sequence[bool], *, sentence: tuple[int, int], cluster: ClusterRange
 ) -> tuple[tuple[int, int, str], ...]:
     """Find what else a sentence names, outside the place in question: the owner's box or line, and headings."""
     start, end = sentence
     masks: set[tuple[int, int, str]] = set()
-    for mention, is_own in zip(mentions, own, strict=True):
-        low, high = mention.group
-        if not (start <= low and high <= end and (high <= place.start or low >= place.end)):
+    for mention, is_own in zip(mentions, is_own_flags, strict=True):
+        mention_start, mention_end = mention.group
+        if not (
+            start <= mention_start
+            and mention_end <= end
+            and (mention_end <= cluster.start or mention_start >= cluster.end)
+        ):
             continue
         if is_own and mention.kind in ("box", "line"):
-            masks.add((low - start, high - start, "here"))
+            masks.add((mention_start - start, mention_end - start, "here"))
         elif mention.rule_id == "known_heading":
-            masks.add((low - start, high - start, "Heading"))
+            masks.add((mention_start - start, mention_end - start, "Heading"))
     return tuple(sorted(masks))
 
 
-def _frame(found: Sequence[_Pointed], linked: LinkedTexts) -> pl.DataFrame:
+def _build_rows(placed_mentions: Sequence[_PlacedMention], linked_texts: LinkedTexts) -> pl.DataFrame:
     """Build rows from the mentions of a document, after classifying their relations.
 
     Where a sentence names a target several times, the mention with the highest-ranking relation counts. A mention that
     only contains another target yields to one that means the target itself.
     """
     # The targets of one list share a question.
-    mentioned = list({id(pointed.mentioned): pointed.mentioned for pointed in found}.values())
-    relation_by_id = {id(m): relation for m, relation in zip(mentioned, classify_relations(mentioned), strict=True)}
-    best: dict[tuple[str, int, str, str], tuple[_Pointed, Relation]] = {}
-    for pointed in found:
-        key = (pointed.section["element_id"], pointed.start, pointed.mention.kind, pointed.mention.target)
-        relation = relation_by_id[id(pointed.mentioned)]
-        if key not in best or _rank(pointed, relation) < _rank(*best[key]):
-            best[key] = (pointed, relation)
-    return _make_rows([pointed for pointed, _ in best.values()], [relation for _, relation in best.values()], linked)
+    mention_in_sentence = list(
+        {
+            id(placed_mention.mention_in_sentence): placed_mention.mention_in_sentence
+            for placed_mention in placed_mentions
+        }.values()
+    )
+    relation_by_id = {
+        id(mention): relation
+        for mention, relation in zip(mention_in_sentence, classify_relations(mention_in_sentence), strict=True)
+    }
+    best: dict[tuple[str, int, str, str], tuple[_PlacedMention, Relation]] = {}
+    for placed_mention in placed_mentions:
+        key = (
+            placed_mention.section["element_id"],
+            placed_mention.start,
+            placed_mention.mention.kind,
+            placed_mention.mention.target,
+        )
+        relation = relation_by_id[id(placed_mention.mention_in_sentence)]
+        if key not in best or _rank(placed_mention, relation) < _rank(*best[key]):
+            best[key] = (placed_mention, relation)
+    return _make_rows(
+        [placed_mention for placed_mention, _ in best.values()],
+        [relation for _, relation in best.values()],
+        linked_texts,
+    )
 
 
-def _rank(pointed: _Pointed, relation: Relation) -> tuple[bool, bool, int]:
-    return relation.relation == "references", pointed.mentioned.is_container, relation.rank
+def _rank(placed_mention: _PlacedMention, relation: Relation) -> tuple[bool, bool, int]:
+    return relation.relation == "references", placed_mention.mention_in_sentence.is_container, relation.rank
 
 
-def _make_rows(found: Sequence[_Pointed], relations: Sequence[Relation], linked: LinkedTexts) -> pl.DataFrame:
-    mentions = [pointed.mention for pointed in found]
-    leads = [linked.find_target(pointed.section["element_id"], pointed.mention) for pointed in found]
+def _make_rows(
+    placed_mentions: Sequence[_PlacedMention], relations: Sequence[Relation], linked_texts: LinkedTexts
+) -> pl.DataFrame:
+    mentions = [placed_mention.mention for placed_mention in placed_mentions]
+    link_targets = [
+        linked_texts.find_target(placed_mention.section["element_id"], placed_mention.mention)
+        for placed_mention in placed_mentions
+    ]
     columns = {
-        "document_id": [pointed.section["document_id"] for pointed in found],
-        "page": [_find_page(pointed.section, pointed.mention.start) for pointed in found],
-        "element_id": [pointed.section["element_id"] for pointed in found],
-        "anchor_id": [pointed.section["anchor_id"] for pointed in found],
-        "start": [pointed.start for pointed in found],
-        "end": [pointed.end for pointed in found],
+        "document_id": [placed_mention.section["document_id"] for placed_mention in placed_mentions],
+        "page": [
+            _find_page(placed_mention.section, placed_mention.mention.start) for placed_mention in placed_mentions
+        ],
+        "element_id": [placed_mention.section["element_id"] for placed_mention in placed_mentions],
+        "anchor_id": [placed_mention.section["anchor_id"] for placed_mention in placed_mentions],
+        "start": [placed_mention.start for placed_mention in placed_mentions],
+        "end": [placed_mention.end for placed_mention in placed_mentions],
         "mention_start": [mention.start for mention in mentions],
         "mention_end": [mention.end for mention in mentions],
         "kind": [mention.kind for mention in mentions],
         "target": [mention.target for mention in mentions],
         "target_form": [mention.target_form for mention in mentions],
-        "evidence": [pointed.mentioned.sentence for pointed in found],
-        "is_self": [pointed.is_self for pointed in found],
+        "evidence": [placed_mention.mention_in_sentence.sentence for placed_mention in placed_mentions],
+        "is_self": [placed_mention.is_self for placed_mention in placed_mentions],
         "relation": [relation.relation for relation in relations],
         "polarity": [relation.polarity for relation in relations],
         "confidence": [
@@ -244,34 +286,34 @@ def _make_rows(found: Sequence[_Pointed], relations: Sequence[Relation], linked:
         "rule_id": [
             f"{mention.rule_id}.{relation.rule_id}" for mention, relation in zip(mentions, relations, strict=True)
         ],
-        "created_by": ["regex"] * len(found),
-        **{name: [lead[name] for lead in leads] for name in LED_COLUMNS},
+        "created_by": ["regex"] * len(placed_mentions),
+        **{name: [link_target[name] for link_target in link_targets] for name in LED_COLUMNS},
     }
     return pl.DataFrame(columns, schema=dtypes(References))
 
 
-def _find_page(section: SectionRecord, at: int) -> int:
+def _find_page(section: SectionRecord, offset: int) -> int:
     """Take the page of the printed line that holds a character; a paragraph may run over a page's end."""
     for piece in section["pieces"] or ():
-        if piece["start"] <= at < piece["end"]:
+        if piece["start"] <= offset < piece["end"]:
             return int(piece["page"])
     return int(section["page"])
 
 
-def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], identity: Identity) -> _Owner:
+def _find_owner(anchor_id: str | None, *, anchors_by_id: dict[str, dict[str, Any]], identity: Identity) -> _Owner:
     keys: set[str] = set()
     forms: set[str] = set()
     kinds: list[str] = []
-    is_example = is_reckoned = is_worksheet = False
-    while anchor_id is not None and anchor_id in tree:
-        row = tree[anchor_id]
+    is_example = is_column = is_worksheet = False
+    while anchor_id is not None and anchor_id in anchors_by_id:
+        row = anchors_by_id[anchor_id]
         kinds.append(row["kind"])
         # The label of a line may name a worksheet that it takes its amount from.
         is_worksheet |= (
             row["kind"] != "line"
             and load_references().context.worksheet_heading.pattern.search(row["heading"]) is not None
         )
-        is_reckoned |= load_references().context.column_heading.pattern.search(row["heading"]) is not None
+        is_column |= load_references().context.column_heading.pattern.search(row["heading"]) is not None
         is_example |= (
             row["kind"] == "runin"
             and load_references().context.example_heading.pattern.match(row["heading"]) is not None
@@ -281,8 +323,8 @@ def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], ident
         if row["form"] and not forms:
             forms = {row["form"]}
         anchor_id = row["parent_anchor_id"]
-    inmost = next((kind for kind in kinds if kind != "runin"), "")
-    holds_amount = (inmost in _AMOUNT_KINDS or is_reckoned or is_worksheet) and not is_example
+    innermost_kind = next((kind for kind in kinds if kind != "runin"), "")
+    holds_amount = (innermost_kind in _AMOUNT_KINDS or is_column or is_worksheet) and not is_example
     return _Owner(keys, forms or set(split_forms(identity.form)), identity.form, holds_amount, is_worksheet)
 
 
@@ -340,9 +382,9 @@ def _read_own_law(mention: Mention, *, is_statute: bool, separators: frozenset[s
     return replace(mention, kind="statute_section", target=f"sec_{number}")
 
 
-def _find_separators(tree: dict[str, dict[str, Any]]) -> frozenset[str]:
+def _find_separators(anchors_by_id: dict[str, dict[str, Any]]) -> frozenset[str]:
     """Find by which signs a code divides the numbers of its own sections; `plain` where by none."""
-    keys = [row["key"].removeprefix("sec_") for row in tree.values() if row["kind"] == "statute_section"]
+    keys = [row["key"].removeprefix("sec_") for row in anchors_by_id.values() if row["kind"] == "statute_section"]
     return frozenset(sign for key in keys for sign in _separators_of(key))
 
 
@@ -352,21 +394,21 @@ def _separators_of(number: str) -> list[str]:
 
 def _inherit_forms(mentions: list[Mention]) -> list[Mention]:
     """Assign to a box or line without a form the form named last before it: a publication has no form of its own."""
-    last = ""
-    out: list[Mention] = []
+    last_form = ""
+    new_mentions: list[Mention] = []
     for mention in mentions:
         if mention.kind == "form":
-            last = mention.target.removeprefix("Form ")
+            last_form = mention.target.removeprefix("Form ")
         elif mention.kind in ("box", "line") and not is_on_worksheet(mention):
             if mention.target_form:
-                last = mention.target_form
-            elif last and (mention.kind == "box" or last.startswith("Schedule")):
-                mention = replace(mention, target_form=last, is_form_inherited=True)
-        out.append(mention)
-    return out
+                last_form = mention.target_form
+            elif last_form and (mention.kind == "box" or last_form.startswith("Schedule")):
+                mention = replace(mention, target_form=last_form, is_form_inherited=True)
+        new_mentions.append(mention)
+    return new_mentions
 
 
-def _localise(mention: Mention, *, own_forms: set[str]) -> Mention:
+def _localize(mention: Mention, *, own_forms: set[str]) -> Mention:
     """Drop the form of a box or line where it is the own form; write it into the target of a line elsewhere."""
     if mention.target_form in own_forms:
         return replace(mention, target_form="")
@@ -389,7 +431,7 @@ def _is_self(mention: Mention, *, owner: _Owner) -> bool:
         return not mention.target_form and mention.target in owner.keys
     if mention.kind == "form":
         code = mention.target.removeprefix("Form ")
-        generic = {form.split("-")[0] for form in owner.forms} & load_references().form_series
+        series = {form.split("-")[0] for form in owner.forms} & load_references().form_series
         schedules = {form.split(" (")[0] for form in owner.forms if form.startswith("Schedule")}
-        return code in owner.forms | generic | schedules
+        return code in owner.forms | series | schedules
     return mention.kind == "publication" and mention.target == owner.document_form

@@ -17,9 +17,9 @@ from taxkg_assets.extraction.references.amounts import (
 )
 from taxkg_assets.extraction.references.clause_view import (
     AMOUNT_KINDS,
+    ClauseView,
     MentionInSentence,
     Relation,
-    View,
     find_lead_verb,
     is_label,
     match_cue,
@@ -62,22 +62,22 @@ def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) 
 
     Args:
         sentences: Ranges of the sentences of a text, in characters.
-        start: Beginning of the mention.
-        end: Its end.
+        start: Offset of the mention's first character.
+        end: Offset after its last character.
 
     Returns:
-        Range of the sentence.
+        Range of the sentence, half-open.
     """
     ix = max(bisect_right(sentences, (start, 1 << 60)) - 1, 0)
-    low, high = sentences[ix]
-    return min(low, start), max(high, end)
+    sentence_start, sentence_end = sentences[ix]
+    return min(sentence_start, start), max(sentence_end, end)
 
 
-def classify_relations(mentioned: Sequence[MentionInSentence]) -> list[Relation]:
+def classify_relations(mentions: Sequence[MentionInSentence]) -> list[Relation]:
     """Classify the relation that each sentence states about its mention.
 
     Args:
-        mentioned: Mentions in their sentences.
+        mentions: Mentions in their sentences.
 
     Returns:
         Relations in the same order.
@@ -85,39 +85,37 @@ def classify_relations(mentioned: Sequence[MentionInSentence]) -> list[Relation]
     Source:
         rules/relations.yaml, rules/predicates.yaml, rules/polarity.yaml.
     """
-    inmost = [_step_inside(one) for one in mentioned]
-    marked = [_mark(one) for one in inmost]
-    rule_words = open_clause_screen().read([before + after for before, after in marked])
+    innermost_mentions = [_step_inside(mention) for mention in mentions]
+    marked_sentences = [_mark(mention) for mention in innermost_mentions]
+    rule_words = open_clause_screen().read([before + after for before, after in marked_sentences])
     return [
-        _find_relation(one, before=before, after=after, rule_words=words)
-        for one, (before, after), words in zip(inmost, marked, rule_words, strict=True)
+        _find_relation(mention, before=before, after=after, rule_words=words)
+        for mention, (before, after), words in zip(innermost_mentions, marked_sentences, rule_words, strict=True)
     ]
 
 
-def _step_inside(mentioned: MentionInSentence) -> MentionInSentence:
+def _step_inside(mention: MentionInSentence) -> MentionInSentence:
     """Leave what is around a parenthesis that says something of its own about the mention."""
-    inner = read_parenthesis(mentioned.sentence, start=mentioned.start, end=mentioned.end)
+    inner = read_parenthesis(mention.sentence, start=mention.start, end=mention.end)
     while inner is not None:
         low, high = inner
-        start, end = mentioned.start - low, mentioned.end - low
-        masks = tuple((at - low, to - low, word) for at, to, word in mentioned.masks if low <= at and to <= high)
-        mentioned = replace(
-            mentioned, sentence=mentioned.sentence[low:high], start=start, end=end, masks=masks, lead=""
-        )
-        inner = read_parenthesis(mentioned.sentence, start=mentioned.start, end=mentioned.end)
-    return mentioned
+        start, end = mention.start - low, mention.end - low
+        masks = tuple((at - low, to - low, word) for at, to, word in mention.masks if low <= at and to <= high)
+        mention = replace(mention, sentence=mention.sentence[low:high], start=start, end=end, masks=masks, lead="")
+        inner = read_parenthesis(mention.sentence, start=mention.start, end=mention.end)
+    return mention
 
 
-def _mark(mentioned: MentionInSentence) -> tuple[str, str]:
+def _mark(mention: MentionInSentence) -> tuple[str, str]:
     """Write the mention as `@` and mask others: the sentence before it with the mark, and after it."""
-    text = mentioned.sentence.replace("@", " ")
-    before, after = text[: mentioned.start], text[mentioned.end :]
-    for start, end, word in sorted(mentioned.masks, reverse=True):
-        if end <= mentioned.start:
+    text = mention.sentence.replace("@", " ")
+    before, after = text[: mention.start], text[mention.end :]
+    for start, end, word in sorted(mention.masks, reverse=True):
+        if end <= mention.start:
             before = f"{before[:start]}{word}{before[end:]}"
-        elif start >= mentioned.end:
-            after = f"{after[: start - mentioned.end]}{word}{after[end - mentioned.end :]}"
-    before = prepend_auxiliary(mentioned.lead, before)
+        elif start >= mention.end:
+            after = f"{after[: start - mention.end]}{word}{after[end - mention.end :]}"
+    before = prepend_auxiliary(mention.lead, before)
     return _drop_insertions(before) + "@", _drop_insertions(after)
 
 
@@ -125,9 +123,11 @@ def _drop_insertions(text: str) -> str:
     return without_ellipses(without_parentheses(without_quotations(text)))
 
 
-def _find_relation(mentioned: MentionInSentence, *, before: str, after: str, rule_words: int) -> Relation:
-    marked = before + after
-    clause, sort = read_clause(marked, find_clauses(marked, rule_words=rule_words), at=len(before) - 1)
+def _find_relation(mention: MentionInSentence, *, before: str, after: str, rule_words: int) -> Relation:
+    marked_sentence = before + after
+    clause, sort = read_clause(
+        marked_sentence, find_clauses(marked_sentence, rule_words=rule_words), position=len(before) - 1
+    )
     head, _, tail = clause.partition("@")
     verbs = read_predicates(head)
     if not verbs and len(head) < len(before) - 1 and load_relations().bare_items.matches(head):
@@ -135,17 +135,19 @@ def _find_relation(mentioned: MentionInSentence, *, before: str, after: str, rul
         head = before[:-1]
         verbs = read_predicates(head)
     # Where a clause continues after another one, words that neither holds may stand where they meet.
-    view = View(mentioned, marked, head, tail, sort, verbs, rule_words if clause in marked else ALL_WORDS)
-    found = _decide(view)
-    if mentioned.is_self and found.relation in ("includes", "portion_of", "excludes"):
-        polarity = "negative" if found.relation == "excludes" else "positive"
-        found = Relation("requires" if found.relation != "includes" else "references", polarity, found.rule_id)
-    if mentioned.is_container and found.relation == "portion_of":
-        found = Relation("requires", "positive", "holder_of_target")
-    return found
+    view = ClauseView(
+        mention, marked_sentence, head, tail, sort, verbs, rule_words if clause in marked_sentence else ALL_WORDS
+    )
+    relation = _decide(view)
+    if mention.is_self and relation.relation in ("includes", "portion_of", "excludes"):
+        polarity = "negative" if relation.relation == "excludes" else "positive"
+        relation = Relation("requires" if relation.relation != "includes" else "references", polarity, relation.rule_id)
+    if mention.is_container and relation.relation == "portion_of":
+        relation = Relation("requires", "positive", "holder_of_target")
+    return relation
 
 
-def _decide(view: View) -> Relation:
+def _decide(view: ClauseView) -> Relation:
     for test in (
         _read_fixed_cue,
         _read_pointer,
@@ -165,7 +167,7 @@ def _decide(view: View) -> Relation:
     return Relation("references", "positive", "unreached_mention" if is_ordered else "plain_mention")
 
 
-def _read_fixed_cue(view: View) -> Relation | None:
+def _read_fixed_cue(view: ClauseView) -> Relation | None:
     """Definitions, exceptions and limits have words of their own, whatever the clause's verb."""
     found = match_cue(load_relations().cues, view)
     if found is not None and found.rule_id == "does_not_apply" and view.sort == CONDITION:
@@ -174,9 +176,9 @@ def _read_fixed_cue(view: View) -> Relation | None:
     return found
 
 
-def _read_pointer(view: View) -> Relation | None:
+def _read_pointer(view: ClauseView) -> Relation | None:
     """A pointer only names its target, unless it points at an exception or turns against the rule before it."""
-    verb = next(
+    pointing_verb = next(
         (
             predicate
             for predicate in reversed(view.verbs)
@@ -184,37 +186,39 @@ def _read_pointer(view: View) -> Relation | None:
         ),
         None,
     )
-    last = view.governing
-    if verb is None or last is None:
+    governing_verb = view.governing
+    if pointing_verb is None or governing_verb is None:
         return None
-    if last is not verb and not load_relations().complements.matches(view.before[verb.end : last.start]):
+    if governing_verb is not pointing_verb and not load_relations().complements.matches(
+        view.before[pointing_verb.end : governing_verb.start]
+    ):
         return None
-    if view.mentioned.kind == "section" and load_relations().names_of_limits.matches(view.mentioned.name):
+    if view.mention.kind == "section" and load_relations().names_of_limits.matches(view.mention.name):
         return Relation("qualifies", "positive", "see_limit")
-    if load_relations().turns.matches(view.before[: verb.end]):
+    if load_relations().turns.matches(view.before[: pointing_verb.end]):
         return Relation("qualifies", "positive", "however_see")
-    if view.mentioned.kind == "section" and load_relations().names_of_definitions.matches(view.mentioned.name):
+    if view.mention.kind == "section" and load_relations().names_of_definitions.matches(view.mention.name):
         return Relation("defines", "positive", "see_definition")
     return Relation("references", "positive", "see_target")
 
 
-def _read_condition(view: View) -> Relation | None:
+def _read_condition(view: ClauseView) -> Relation | None:
     if view.sort == ASIDE:
         return Relation("references", "positive", "aside")
     if view.sort != CONDITION:
         return match_cue(load_relations().leading_conditions, view)
-    near = " ".join(view.before.split()[-load_polarity().denial_reach_words :])
+    words_before = " ".join(view.before.split()[-load_polarity().denial_reach_words :])
     denials = load_polarity().denials_after
-    is_denied = is_negated(near) or any(rule.pattern.match(view.after) for rule in denials)
+    is_denied = is_negated(words_before) or any(rule.pattern.match(view.after) for rule in denials)
     return Relation("applies_if", "negative" if is_denied else "positive", "condition_on_target")
 
 
-def _read_subject(view: View) -> Relation | None:
+def _read_subject(view: ClauseView) -> Relation | None:
     """The target begins its clause, and the words after it say what becomes of it."""
     return match_cue(load_relations().subjects, view)
 
 
-def _read_object(view: View) -> Relation | None:
+def _read_object(view: ClauseView) -> Relation | None:
     """The reader must do something with the target itself: file, complete, use, check, skip it."""
     verb = next((predicate for predicate in reversed(view.verbs) if predicate.mood in (*FINITE, PURPOSE)), None)
     if verb is None or verb.mood not in FINITE or verb.is_passive:
@@ -231,7 +235,7 @@ def _read_object(view: View) -> Relation | None:
         return Relation("requires", "negative", "skip_target") if verb.mood in (DUTY, PERMISSION) else None
     if verb.mood in (BAN, RELIEF):
         return Relation("requires", "negative", "must_not_do" if verb.mood == BAN else "need_not_do")
-    if verb.mood == DUTY and view.mentioned.kind not in ("irc_section", "url"):
+    if verb.mood == DUTY and view.mention.kind not in ("irc_section", "url"):
         return Relation("requires", "positive", "must_do")
     return Relation("references", "positive", "may_do") if verb.mood == PERMISSION else None
 
@@ -247,29 +251,29 @@ def _skip_receiver(phrase: str, *, length: int, after: str) -> str:
     return phrase[length:] if match is None else f" {phrase[match.end() :]}"
 
 
-def _read_lead(view: View) -> Relation | None:
+def _read_lead(view: ClauseView) -> Relation | None:
     """The sentence that leads a list says what becomes of the targets that its items name."""
-    if load_relations().conditional_leads.matches(view.mentioned.lead) and _is_fact(view):
+    if load_relations().conditional_leads.matches(view.mention.lead) and _is_fact(view):
         return Relation("applies_if", "negative" if is_negated(view.before) else "positive", "listed_condition")
-    verb = find_lead_verb(view.mentioned.lead)
+    verb = find_lead_verb(view.mention.lead)
     if verb is None or view.governing is not None or not is_label(view):
         return None
     if not load_relations().item_heads.matches(view.before):
         return None
-    if verb.sense == DO and view.mentioned.kind in ("form", "publication", "section"):
+    if verb.sense == DO and view.mention.kind in ("form", "publication", "section"):
         if not load_relations().item_starts.matches(view.before):
             return None
         if verb.mood in (DUTY, BAN, RELIEF):
             return Relation("requires", "positive" if verb.mood == DUTY else "negative", "listed_to_do")
         return None
-    if verb.sense == PLACE and view.mentioned.kind in AMOUNT_KINDS:
+    if verb.sense == PLACE and view.mention.kind in AMOUNT_KINDS:
         if verb.mood in (BAN, RELIEF):
             return Relation("excludes", "negative", "listed_as_excluded")
         return Relation("includes", "positive", "listed_as_included") if verb.mood == DUTY else None
     return None
 
 
-def _is_fact(view: View) -> bool:
+def _is_fact(view: ClauseView) -> bool:
     """Decide whether an item states a fact, as the items of a conditional lead do."""
     verb = view.governing
     return view.sort != CONDITION and (verb.mood == FACT if verb is not None else not is_label(view))

@@ -16,7 +16,7 @@ _IN_FORMS = re.compile(r"\s*\(")
 _OF_FORM = re.compile(r"\s*(?:\(|of\s+)")
 
 
-class Named(Protocol):
+class NamedMention(Protocol):
     """Interface of a mention for naming schedules."""
 
     target: str
@@ -26,26 +26,28 @@ class Named(Protocol):
     rule_id: str
 
 
-def name_schedules(text: str, mentions: Sequence[Named]) -> list[tuple[int, str]]:
-    """Determine the form of each mentioned schedule; a schedule of several forms yields one mention per form.
+def name_schedules(text: str, mentions: Sequence[NamedMention]) -> list[tuple[int, str]]:
+    """Add to each mentioned schedule its form: `Schedule D (Form 1040)`; of several forms, each gives one target.
 
     Args:
         text: The text.
-        mentions: Mentions, in the order of the text.
+        mentions: Mentions in the text, in order.
 
     Returns:
-        Index of each mention with its target, without forms that are only part of a schedule's name.
+        Index of each mention with its target. Forms that are only part of a schedule's name are left out.
     """
-    named: list[tuple[int, str]] = []
-    parts: set[int] = set()
+    named_targets: list[tuple[int, str]] = []
+    forms_in_names: set[int] = set()
     for ix, mention in enumerate(mentions):
         forms = _find_forms(text, mention, mentions) if mention.rule_id == "schedule" else []
-        named += [(ix, f"{mention.target} ({form.target})") for form in forms] or [(ix, mention.target)]
-        parts.update(id(form) for form in forms if _IN_FORMS.fullmatch(text[_end_of(mention, text) : form.group[0]]))
-    return [(ix, target) for ix, target in named if id(mentions[ix]) not in parts]
+        named_targets += [(ix, f"{mention.target} ({form.target})") for form in forms] or [(ix, mention.target)]
+        forms_in_names.update(
+            id(form) for form in forms if _IN_FORMS.fullmatch(text[_end_of(mention, text) : form.group[0]])
+        )
+    return [(ix, target) for ix, target in named_targets if id(mentions[ix]) not in forms_in_names]
 
 
-def _find_forms(text: str, schedule: Named, mentions: Sequence[Named]) -> list[Named]:
+def _find_forms(text: str, schedule: NamedMention, mentions: Sequence[NamedMention]) -> list[NamedMention]:
     """Find the forms of a schedule: those in parentheses behind it, the one that it is of, or the one before it."""
     end = _end_of(schedule, text)
     for other in mentions:
@@ -60,6 +62,6 @@ def _find_forms(text: str, schedule: Named, mentions: Sequence[Named]) -> list[N
     return []
 
 
-def _end_of(schedule: Named, text: str) -> int:
+def _end_of(schedule: NamedMention, text: str) -> int:
     """Find where a schedule's name ends: each of a list may have its forms behind it."""
     return schedule.end if FORMS_IN_PARENTHESES.match(text[schedule.end :]) else schedule.group[1]

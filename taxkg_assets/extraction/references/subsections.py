@@ -9,42 +9,42 @@ _LAST = re.compile(r"(.*)\(([A-Za-z0-9]{1,5})\)$")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 
 
-def complete_subsection(item: str, *, before: str) -> str:
+def complete_subsection(item: str, *, previous_item: str) -> str:
     """Complete a subsection in a list whose section is named only once.
 
     Args:
         item: Subsection as printed, e.g. `(C)` or `(b)(2)`.
-        before: Item of the list before it, in full, e.g. `170(b)(2)(B)`.
+        previous_item: Previous item of the list, in full, e.g. `170(b)(2)(B)`.
 
     Returns:
-        The item in full; empty where it does not continue the one before it.
+        The item in full, e.g. `170(b)(2)(C)`; empty if it does not continue the previous item.
     """
     first = _GROUP.match(item)
-    groups = list(_GROUP.finditer(before))
+    groups = list(_GROUP.finditer(previous_item))
     if first is None or not groups:
         return ""
     name = first[1]
-    same = [ix for ix, group in enumerate(groups) if _style_of(group[1]) == _style_of(name)]
-    if len(same) > 1 and name.islower() and name not in _ROMAN:
+    groups_of_style = [ix for ix, group in enumerate(groups) if _style_of(group[1]) == _style_of(name)]
+    if len(groups_of_style) > 1 and name.islower() and name not in _ROMAN:
         # A plain letter names a subsection, and no clause, which has a Roman number.
-        same = same[:1]
-    if not same:
+        groups_of_style = groups_of_style[:1]
+    if not groups_of_style:
         return ""
-    replaced = groups[same[-1]]
-    is_later = _rank(name, replaced[1]) > _rank(replaced[1], name)
-    is_deeper = name == replaced[1] and item != before[replaced.start() :]
-    return before[: replaced.start()] + item if is_later or is_deeper else ""
+    replaced_group = groups[groups_of_style[-1]]
+    is_later = _rank(name, replaced_group[1]) > _rank(replaced_group[1], name)
+    is_deeper = name == replaced_group[1] and item != previous_item[replaced_group.start() :]
+    return previous_item[: replaced_group.start()] + item if is_later or is_deeper else ""
 
 
 def expand_subsections(first: str, last: str) -> list[str]:
     """Expand a range of subsections that differ only in their last letter or number.
 
     Args:
-        first: Subsection in full, e.g. `48(a)(3)(A)`.
-        last: Subsection in full.
+        first: First subsection in full, e.g. `48(a)(3)(A)`.
+        last: Last subsection in full, e.g. `48(a)(3)(D)`.
 
     Returns:
-        Names in full; `last` alone where the two differ in more.
+        Subsections after `first` up to `last`, in full; only `last` if the two differ in more.
     """
     low, high = _LAST.match(first), _LAST.match(last)
     if low is None or high is None or low[1] != high[1]:
@@ -64,7 +64,7 @@ def is_enumerator(text: str, *, start: int, item: str) -> bool:
 
     Args:
         text: The paragraph.
-        start: Where the list of sections begins.
+        start: Offset at which the list of sections begins.
         item: Letter or number as printed, e.g. `(2)`.
     """
     group = _GROUP.match(item)

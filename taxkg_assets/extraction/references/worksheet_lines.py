@@ -21,29 +21,29 @@ _TITLE_CONTINUES = re.compile(
 
 
 def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet: bool = False) -> list[Mention]:
-    """Add to each mentioned line the worksheet it belongs to, named before, after or earlier in the text.
+    """Add to each mentioned line of a worksheet the name of the worksheet: `line 4 of the Rent Worksheet`.
 
     Args:
         text: The text.
-        mentions: Its mentions, in its order.
-        is_in_worksheet: Whether the text is part of a worksheet or explains one, which "the worksheet" then means.
+        mentions: Mentions in the text, in order.
+        is_in_worksheet: Whether the text is part of a worksheet or explains one. "The worksheet" then means this one.
 
     Returns:
-        Mentions in the same order. A line of a worksheet that the text does not name is on `UNNAMED`.
+        Mentions in the same order. If the text names no worksheet for the line, its name is `UNNAMED`.
     """
     if _WORD not in text or not any(mention.kind == "line" for mention in mentions):
         return list(mentions)
-    named = [mention for mention in mentions if mention.kind == "section" and _WORD in mention.target]
-    return [_attach(text, mention, named, is_in_worksheet=is_in_worksheet) for mention in mentions]
+    worksheet_mentions = [mention for mention in mentions if mention.kind == "section" and _WORD in mention.target]
+    return [_attach(text, mention, worksheet_mentions, is_in_worksheet=is_in_worksheet) for mention in mentions]
 
 
 def drop_own_name(mentions: Sequence[Mention], text: str, *, role: str) -> list[Mention]:
     """Drop the mention of a table in its own title: `Worksheet 9-9. Boats` refers to nothing.
 
     Args:
-        mentions: Mentions of the text, in its order.
+        mentions: Mentions in the text, in order.
         text: The text.
-        role: Role of its element.
+        role: Role of the text's element.
 
     Returns:
         Mentions in the same order.
@@ -64,17 +64,17 @@ def is_on_worksheet(mention: Mention) -> bool:
     return mention.target.endswith(")")
 
 
-def _attach(text: str, mention: Mention, named: Sequence[Mention], *, is_in_worksheet: bool) -> Mention:
+def _attach(text: str, mention: Mention, worksheet_mentions: Sequence[Mention], *, is_in_worksheet: bool) -> Mention:
     if mention.kind != "line" or mention.target_form or not mention.target.startswith("line_"):
         return mention
     start, end = mention.group
-    for other in named:
+    for other in worksheet_mentions:
         follows = other.start >= end and load_references().context.form_after.pattern.match(text[end : other.start])
         if follows or (other.end <= start and leads_to(text[other.end : start])):
             return replace(mention, target=f"{mention.target} ({other.target})")
     if not load_references().context.worksheet_after.pattern.match(text, end):
         return mention
-    before = [other.target for other in named if other.end <= start]
-    if not before and is_in_worksheet:
+    worksheets_before = [other.target for other in worksheet_mentions if other.end <= start]
+    if not worksheets_before and is_in_worksheet:
         return mention
-    return replace(mention, target=f"{mention.target} ({before[-1] if before else UNNAMED})")
+    return replace(mention, target=f"{mention.target} ({worksheets_before[-1] if worksheets_before else UNNAMED})")

@@ -18,12 +18,12 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
     """Build one row per heading of a document in reading order, with its parent.
 
     Args:
-        blocks: All blocks of the document (find_blocks).
-        identity: What the document says it is.
+        blocks: All blocks of the document, from `find_blocks`.
+        identity: Form, type and revision of the document.
         document_id: Id of the document.
 
     Returns:
-        The outline as a tree: `parent_anchor_id` is null at the top.
+        Rows of `anchors`; `parent_anchor_id` is null at the top of the outline.
     """
     headings = find_outline(blocks, identity=identity)
     ids = [heading.anchor_id for heading in headings]

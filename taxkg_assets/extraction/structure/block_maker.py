@@ -27,7 +27,7 @@ from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
 from taxkg_assets.rules.models.roles import load_roles
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
-SURE, LIKELY, REST = 0.98, 0.9, 0.8
+SURE, LIKELY, LEFT_OVER = 0.98, 0.9, 0.8
 # The next line of a caption is set no farther below it.
 _NEXT_LINE_SIZES = 1.6
 # Baselines of the pieces of one printed line: the figures of a fraction are raised and lowered.
@@ -66,10 +66,10 @@ class BlockMaker:
             role: Role of the element.
             confidence: Confidence of the role, 0 to 1.
             column_ix: 0-based number of the column, −1 over several.
-            marks: Further fields of the block by name.
+            marks: Further attributes of `Block` by name.
 
         Returns:
-            The block.
+            The new block.
         """
         text, pieces = join_lines(lines, words=self.state.words)
         ix = len(self.blocks)
@@ -106,14 +106,16 @@ class BlockMaker:
         caption = self.blocks[-1] if self.blocks else None
         if caption is not None and caption.role == "BodyText" and load_roles().captions.matches(caption.text):
             caption.role, caption.table_id, caption.region_ix = "TableBlock", table_id, region_ix
-        run: list[Line] = []
+        lines_of_block: list[Line] = []
         for line in _join_pieces(lines):
-            if run and run[-1].spans[-1].block_ix != line.spans[0].block_ix:
-                self.add(run, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
-                run = []
-            run.append(line)
-        if run:
-            self.add(run, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
+            if lines_of_block and lines_of_block[-1].spans[-1].block_ix != line.spans[0].block_ix:
+                self.add(
+                    lines_of_block, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id
+                )
+                lines_of_block = []
+            lines_of_block.append(line)
+        if lines_of_block:
+            self.add(lines_of_block, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
 
     def add_text(
         self,
@@ -132,29 +134,31 @@ class BlockMaker:
             x0: Left edge of the column in points.
             x1: Right edge in points.
             column_ix: 0-based number of the column, −1 over several.
-            below: The table after the lines; None for none.
-            is_cell: Whether the lines fill a ruled cell.
+            below: Table right below the lines; None for none.
+            is_cell: Whether the lines are in a ruled cell.
         """
         if not lines:
             return
-        merged = merge_lines(lines)
+        merged_lines = merge_lines(lines)
         paragraphs = find_paragraphs(
-            merged, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.state.leading, is_cell=is_cell
+            merged_lines, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.state.leading, is_cell=is_cell
         )
         if below is not None:
-            last = paragraphs[-1]
-            middle = (last.first.x0 + last.first.x1) / 2
+            last_paragraph = paragraphs[-1]
+            middle_x = (last_paragraph.first.x0 + last_paragraph.first.x1) / 2
             # A paragraph that is centered over a table is its heading; other text continues below the table.
-            last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds().table_head_pt
-            last.is_last = not last.heads_table
-            last.is_caption = load_roles().table_captions.matches(last.first.text) or _ends_caption(paragraphs)
+            last_paragraph.heads_table = abs(middle_x - (below.x0 + below.x1) / 2) <= thresholds().table_head_pt
+            last_paragraph.is_last = not last_paragraph.heads_table
+            last_paragraph.is_caption = load_roles().table_captions.matches(last_paragraph.first.text) or _ends_caption(
+                paragraphs
+            )
         for paragraph in paragraphs:
             self._add_paragraph(paragraph)
 
     def _add_paragraph(self, paragraph: Paragraph) -> None:
         page, state = self.page, self.state
         first = paragraph.first
-        place: dict[str, Any] = {
+        position_marks: dict[str, Any] = {
             "column_ix": paragraph.column_ix,
             "is_indented": first.x0 > paragraph.column_x0 + thresholds().indent_sizes * first.size,
             "is_listed": paragraph.is_listed,
@@ -163,27 +167,27 @@ class BlockMaker:
             return
         is_open = not self.has_begun and paragraph.level <= 1
         is_named = (is_open or self._is_late_title(paragraph)) and is_title(
-            paragraph, page, state.style, title_floor=self.marks.title_floor
+            paragraph, page, state.style, title_bottom=self.marks.title_bottom
         )
         if is_named or self._ends_title(paragraph):
-            self.add(paragraph.lines, "DocTitle", LIKELY, **place)
+            self.add(paragraph.lines, "DocTitle", LIKELY, **position_marks)
         else:
-            self._add_by_role(paragraph, place)
+            self._add_by_role(paragraph, position_marks)
 
-    def _add_by_role(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+    def _add_by_role(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> None:
         """Append a paragraph of running text: a caption, a callout, a heading, a list item or plain text."""
         if paragraph.is_caption and not self.state.in_contents:
-            self.add(paragraph.lines, "BodyText", LIKELY, **place)
+            self.add(paragraph.lines, "BodyText", LIKELY, **position_marks)
         elif self._is_callout(paragraph):
-            self.add(paragraph.lines, "Callout", SURE, **place)
+            self.add(paragraph.lines, "Callout", SURE, **position_marks)
         elif self._closes_heading(paragraph):
-            self.add(paragraph.lines, self.blocks[-1].role, LIKELY, is_continued=True, **place)
+            self.add(paragraph.lines, self.blocks[-1].role, LIKELY, is_continued=True, **position_marks)
         elif self._is_heading(paragraph) and self._opens(paragraph):
-            self._add_heading(paragraph, place)
+            self._add_heading(paragraph, position_marks)
         elif self.state.in_contents:
-            self.add(paragraph.lines, "ListBlock", LIKELY, **place)
+            self.add(paragraph.lines, "ListBlock", LIKELY, **position_marks)
         else:
-            self._add_body(paragraph, place)
+            self._add_body(paragraph, position_marks)
 
     def _is_heading(self, paragraph: Paragraph) -> bool:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
@@ -200,35 +204,35 @@ class BlockMaker:
         return not lead or sum(len(line.text) for line in rest) < thresholds().heading_rest_chars
 
     def add_tagged(self, paragraphs: list[Paragraph]) -> None:
-        """Append the text of one structure tag, one paragraph for each column it is in.
+        """Append the text of one structure tag.
 
         Args:
-            paragraphs: Paragraphs of the tag.
+            paragraphs: Paragraphs of the tag: one for each column that its text is in.
         """
-        first = paragraphs[0]
-        if len(paragraphs) > 1 and first.level > 0:
-            first.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]
+        first_paragraph = paragraphs[0]
+        if len(paragraphs) > 1 and first_paragraph.level > 0:
+            first_paragraph.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]
             paragraphs = paragraphs[:1]
         state = self.state
-        is_continued = bool(first.path) and first.path == state.open_path and not state.is_parted
+        is_continued = bool(first_paragraph.path) and first_paragraph.path == state.open_path and not state.is_parted
         for paragraph in paragraphs:
-            begun = len(self.blocks)
+            first_block = len(self.blocks)
             if is_continued:
                 role = "ListBlock" if paragraph.is_listed or paragraph.is_item else "BodyText"
                 self.add(paragraph.lines, role, SURE, column_ix=paragraph.column_ix, is_continued=True)
             else:
                 self._add_paragraph(paragraph)
             source = self._find_source(paragraph)
-            for block in self.blocks[begun:]:
+            for block in self.blocks[first_block:]:
                 block.level, block.path, block.source = paragraph.level, paragraph.path, source
                 block.is_under_title = paragraph.is_under_title
             is_continued = True
         # Tables float: a sentence before one may continue after it.
-        is_title = first.heads_table and bool(self.blocks) and self.blocks[-1].is_heading
-        if is_title or first.is_caption or first.is_under_title:
+        is_title = first_paragraph.heads_table and bool(self.blocks) and self.blocks[-1].is_heading
+        if is_title or first_paragraph.is_caption or first_paragraph.is_under_title:
             state.is_parted |= state.is_whole
         else:
-            state.open_path, state.is_parted = first.path, False
+            state.open_path, state.is_parted = first_paragraph.path, False
             state.is_whole = load_roles().sentence_ends.matches(paragraphs[-1].lines[-1].text)
 
     def _find_source(self, paragraph: Paragraph) -> str:
@@ -242,14 +246,14 @@ class BlockMaker:
         """Decide whether the layout sees the lines of a paragraph as one; a line by itself always is."""
         if len(paragraph.lines) == 1:
             return True
-        seen = find_paragraphs(
+        paragraphs_by_layout = find_paragraphs(
             paragraph.lines,
             column_x0=paragraph.column_x0,
             column_x1=paragraph.column_x1,
             column_ix=paragraph.column_ix,
             leading=self.state.leading,
         )
-        return len(seen) == 1
+        return len(paragraphs_by_layout) == 1
 
     def _take_number(self, paragraph: Paragraph) -> bool:
         """Keep a chapter's number for its title; a number that no title follows is handed on as it is."""
@@ -321,7 +325,7 @@ class BlockMaker:
             return False
         return not load_roles().captions.matches(text) or larger
 
-    def _add_heading(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+    def _add_heading(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> None:
         page, state = self.page, self.state
         first = paragraph.first
         text = " ".join(line.text for line in paragraph.lines)
@@ -330,13 +334,13 @@ class BlockMaker:
             role = "BoxHeader"
         else:
             ratio = first.size / state.style.body(page.page)
-            place["is_centered"] = is_centered(first, page, starts=self.marks.left_edge_counts)
+            position_marks["is_centered"] = is_centered(first, page, line_counts=self.marks.left_edge_counts)
             large = ratio >= thresholds().section_size_frac
-            role = "SectionHeader" if large or place["is_centered"] else "SubsectionHeader"
+            role = "SectionHeader" if large or position_marks["is_centered"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         state.in_contents = ""
         heads_table = paragraph.heads_table and bool(paragraph.path)
-        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **place)
+        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **position_marks)
         self.has_begun = True
         is_small = role == "SubsectionHeader"
         state.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None
@@ -345,11 +349,11 @@ class BlockMaker:
             "contents" if load_roles().contents.matches(text) else "index" if load_roles().index.matches(text) else ""
         )
 
-    def _add_body(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+    def _add_body(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> None:
         """Append a paragraph or list item; a bold run-in heading becomes a block of its own."""
-        place["is_after_list"] = self._ends_ruled_list(paragraph)
+        position_marks["is_after_list"] = self._ends_ruled_list(paragraph)
         if paragraph.is_listed:
-            self.add(paragraph.lines, "ListBlock", SURE, **place)
+            self.add(paragraph.lines, "ListBlock", SURE, **position_marks)
             return
         lead, rest = self._close_lead(paragraph) or split_lead(paragraph)
         if lead:
@@ -357,10 +361,10 @@ class BlockMaker:
             role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"
             first = paragraph.first
             below = is_below_rule(first, self.page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
-            self.add(lead, role, LIKELY, is_run_in=True, is_below_rule=below, **place)
-            place = {**place, "is_indented": False}
+            self.add(lead, role, LIKELY, is_run_in=True, is_below_rule=below, **position_marks)
+            position_marks = {**position_marks, "is_indented": False}
         if rest:
-            block = self.add(rest, "BodyText", REST, **place)
+            block = self.add(rest, "BodyText", LEFT_OVER, **position_marks)
             self.state.open_lead = block if paragraph.is_last and not lead and block.is_bold else None
 
     def _ends_ruled_list(self, paragraph: Paragraph) -> bool:
@@ -377,35 +381,36 @@ class BlockMaker:
 
     def _close_lead(self, paragraph: Paragraph) -> tuple[list[Line], list[Line]] | None:
         """Take up a run-in heading that began in bold at the foot of the last column; gives what is left to place."""
-        begun, self.state.open_lead = self.state.open_lead, None
-        if begun is None or begun.is_pictured != self.is_pictured or not first_shown(paragraph.first).is_bold:
+        open_lead, self.state.open_lead = self.state.open_lead, None
+        if open_lead is None or open_lead.is_pictured != self.is_pictured or not first_shown(paragraph.first).is_bold:
             return None
-        if (begun.page, begun.column_ix) == (self.page.page, paragraph.column_ix) or load_roles().captions.matches(
-            begun.text
-        ):
+        if (open_lead.page, open_lead.column_ix) == (
+            self.page.page,
+            paragraph.column_ix,
+        ) or load_roles().captions.matches(open_lead.text):
             return None
         lead, rest = split_lead(paragraph, is_continued=True)
         if not lead or not load_roles().heading_ends.matches(lead[-1].text):
             return None
-        key = find_key(begun.text)
-        begun.role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"
-        begun.is_run_in = True
-        self.add(lead, begun.role, LIKELY, column_ix=paragraph.column_ix, is_run_in=True, is_continued=True)
+        key = find_key(open_lead.text)
+        open_lead.role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"
+        open_lead.is_run_in = True
+        self.add(lead, open_lead.role, LIKELY, column_ix=paragraph.column_ix, is_run_in=True, is_continued=True)
         return [], rest
 
 
 def _join_pieces(lines: Sequence[Line]) -> list[Line]:
     """Join the pieces of one printed line that follow each other without a blank, as those of a fraction do."""
-    joined: list[Line] = []
+    joined_lines: list[Line] = []
     for line in lines:
-        before = joined[-1] if joined else None
-        size = max(line.size, before.size) if before is not None else 0.0
+        previous_line = joined_lines[-1] if joined_lines else None
+        size = max(line.size, previous_line.size) if previous_line is not None else 0.0
         if (
-            before is not None
-            and abs(line.base - before.base) < _PIECE_SIZES * size
-            and are_joined(before.text, line.text, gap=line.x0 - before.x1, size=size)
+            previous_line is not None
+            and abs(line.base - previous_line.base) < _PIECE_SIZES * size
+            and are_joined(previous_line.text, line.text, gap_pt=line.x0 - previous_line.x1, size_pt=size)
         ):
-            joined[-1] = join_row([before, line])
+            joined_lines[-1] = join_row([previous_line, line])
         else:
-            joined.append(line)
-    return joined
+            joined_lines.append(line)
+    return joined_lines

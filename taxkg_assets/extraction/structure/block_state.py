@@ -38,18 +38,18 @@ class DocumentState:
 
 @dataclass(frozen=True, slots=True)
 class PageMarks:
-    """Page-level layout features, computed before its lines are read.
+    """Layout features of a page that are computed before its lines are read.
 
     Attributes:
         left_edge_counts: Lines of the page by their left edge, rounded to points.
-        title_floor: Bottom of the title, in points; 0 where no rule ends it.
+        title_bottom: Bottom of the title, in points; 0 where no rule ends it.
         callout_icons: Lines that are icons.
         separator_ys: Heights of the rules across a form's face, in points.
         masthead_floor: Bottom of a form's masthead, in points; 0 where no rule ends it.
     """
 
     left_edge_counts: Counter[int]
-    title_floor: float
+    title_bottom: float
     callout_icons: Sequence[Line]
     separator_ys: Sequence[float] = ()
     masthead_floor: float = 0.0

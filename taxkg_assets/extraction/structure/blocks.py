@@ -64,7 +64,7 @@ class Block:
 
     @property
     def is_heading(self) -> bool:
-        """Return whether the block heads others: a header by its role, or a numbered line of a form."""
+        """Return whether the block is a heading: by its role, or as a numbered line of a form."""
         return self.role in HEADER_ROLES or self.named is not None
 
     @property
@@ -82,7 +82,7 @@ class Block:
 
 
 def build_boxes(boxes: Sequence[Corners]) -> pl.Series:
-    """Build the nested column of rectangles from flat ones, much faster than from dictionaries.
+    """Build the column of rectangles for a table, much faster than from dictionaries.
 
     Args:
         boxes: Rectangles x0, y0, x1, y1, in points.

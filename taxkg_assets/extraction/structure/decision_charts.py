@@ -20,26 +20,26 @@ _NEAR_SIZES = 1.5
 
 
 def split_charts(page: Page, units: Sequence[TagUnit]) -> list[TagUnit]:
-    """Divide the units that hold a decision chart by its drawn boxes.
+    """Split units that contain a decision chart: each drawn box, each answer (`Yes`) and each other text is one unit.
 
     Args:
         page: The page.
-        units: Units of its structure tags.
+        units: Text of the page by structure tag.
 
     Returns:
-        The units; a chart is one unit for each box, answer or other piece of text, in the order of the tags.
+        Units in the order of the tags; those without a chart are unchanged.
     """
     if not any(rule.is_horizontal for rule in page.rules):
         return list(units)
     ruling: Ruling | None = None
-    found: list[TagUnit] = []
+    new_units: list[TagUnit] = []
     for unit in units:
         if unit.table_ix >= 0 or sum(map(_is_answer, unit.lines)) < _LEAST_ANSWERS:
-            found.append(unit)
+            new_units.append(unit)
             continue
         ruling = ruling if ruling is not None else merge_rules(page.rules)
-        found += [replace(unit, path=(), lines=lines) for lines in _find_pieces(unit.lines, ruling)]
-    return found
+        new_units += [replace(unit, path=(), lines=lines) for lines in _find_pieces(unit.lines, ruling)]
+    return new_units
 
 
 def _is_answer(line: Line) -> bool:
@@ -49,20 +49,20 @@ def _is_answer(line: Line) -> bool:
 def _find_pieces(lines: Sequence[Line], ruling: Ruling) -> list[list[Line]]:
     """Group lines that follow each other in one box, or close to each other outside of boxes."""
     pieces: list[list[Line]] = []
-    last: Corners | None = None
+    previous_cell: Corners | None = None
     for line in lines:
         corners = None if _is_answer(line) else find_cell(line, ruling)
-        above = pieces[-1][-1] if pieces else None
+        line_above = pieces[-1][-1] if pieces else None
         is_next = (
-            above is not None
+            line_above is not None
             and not _is_answer(line)
-            and not _is_answer(above)
-            and corners == last
-            and (corners is not None or abs(line.base - above.base) <= _NEAR_SIZES * line.size)
+            and not _is_answer(line_above)
+            and corners == previous_cell
+            and (corners is not None or abs(line.base - line_above.base) <= _NEAR_SIZES * line.size)
         )
         if is_next:
             pieces[-1].append(line)
         else:
             pieces.append([line])
-        last = corners
+        previous_cell = corners
     return pieces

@@ -20,23 +20,23 @@ _CLOSING = ")]’”\"'"
 
 
 def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
-    """Find lines in the footer area that continue a paragraph above, so that they are text.
+    """Find lines in the footer area of a page that continue the paragraph above them, so that they are text.
 
     Args:
         page: The page.
-        lines: Its lines.
+        lines: Printed lines of the page.
         style: Type sizes of the document.
 
     Returns:
         Python ids of the lines.
     """
-    foot = thresholds().lone_foot_frac * page.height_pt
-    low = [line for line in lines if line.y0 > foot]
-    kept: set[int] = set()
-    for line in sorted(low, key=lambda line: line.base):
+    footer_y = thresholds().lone_foot_frac * page.height_pt
+    footer_lines = [line for line in lines if line.y0 > footer_y]
+    text_lines: set[int] = set()
+    for line in sorted(footer_lines, key=lambda line: line.base):
         if line.is_bold or load_roles().artifacts.matches(line.text):
             continue
-        above = [
+        lines_above = [
             other
             for other in lines
             if abs(other.x0 - line.x0) < 1.5
@@ -44,51 +44,56 @@ def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set
             and 0 < line.base - other.base < 1.3 * line.size
             and not other.is_bold
         ]
-        if above and all(id(other) in kept or not is_artifact(other, page, style) for other in above):
-            kept.add(id(line))
-    return kept
+        if lines_above and all(id(other) in text_lines or not is_artifact(other, page, style) for other in lines_above):
+            text_lines.add(id(line))
+    return text_lines
 
 
 def find_lines_from_head(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
-    """Find lines in the header area that begin a paragraph, so that they are text.
+    """Find bold lines in the header area of a page that begin a paragraph, so that they are text.
 
-    The paragraph continues next to them and on the line right below. A short run-in heading at the top of a column
-    recurs on many pages, as a running header does.
+    Such a run-in heading recurs on many pages, as a running header does. But the paragraph continues beside it and on
+    the line right below.
 
     Args:
         page: The page.
-        lines: Its lines.
+        lines: Printed lines of the page.
         style: Type sizes of the document.
 
     Returns:
         Python ids of the lines.
     """
-    head = thresholds().head_frac * page.height_pt
-    kept: set[int] = set()
+    header_y = thresholds().head_frac * page.height_pt
+    text_lines: set[int] = set()
     for line in lines:
-        if line.y1 >= head or not line.is_bold or load_roles().artifacts.matches(line.text):
+        if line.y1 >= header_y or not line.is_bold or load_roles().artifacts.matches(line.text):
             continue
-        after = [
+        next_words = [
             other
             for other in lines
             if abs(other.base - line.base) < _ROW_PT
             and 0 < other.x0 - line.x1 < _NEXT_WORDS_SIZES * line.size
             and not other.is_bold
         ]
-        below = [
+        lines_below = [
             other
             for other in lines
             if 0 < other.base - line.base < _NEXT_LINE_SIZES * line.size and other.x0 <= line.x0 + _ROW_PT < other.x1
         ]
-        if after and below and not any(is_artifact(other, page, style) for other in (*after, *below)):
-            kept.add(id(line))
-    return kept
+        if (
+            next_words
+            and lines_below
+            and not any(is_artifact(other, page, style) for other in (*next_words, *lines_below))
+        ):
+            text_lines.add(id(line))
+    return text_lines
 
 
 def find_full_stops(lines: Sequence[Line]) -> set[int]:
-    """Find full stops that are stored separately behind their sentence, as after a link.
+    """Find full stops that the file stores apart from the sentence that they end, for example after a link.
 
-    The first dot of a leader is followed by more dots.
+    The dots of a leader (`Total . . . . 5`) are no full stops.
+
 
     Args:
         lines: Lines of a page.
@@ -96,17 +101,17 @@ def find_full_stops(lines: Sequence[Line]) -> set[int]:
     Returns:
         Python ids of the lines.
     """
-    alone = sorted((line for line in lines if line.text == "."), key=lambda line: (round(line.base), line.x0))
-    found: set[int] = set()
-    for stop, after in zip_longest(alone, alone[1:]):
+    lone_dots = sorted((line for line in lines if line.text == "."), key=lambda line: (round(line.base), line.x0))
+    full_stops: set[int] = set()
+    for stop, next_dot in zip_longest(lone_dots, lone_dots[1:]):
         # Of a leader that is stored dot by dot, only the last dot can be one.
-        if after is not None and abs(after.base - stop.base) < _ROW_PT and _leads_on(stop, after):
+        if next_dot is not None and abs(next_dot.base - stop.base) < _ROW_PT and _leads_on(stop, next_dot):
             continue
         low, high = stop.base - _ROW_PT, stop.base + _ROW_PT
         row = [line for line in lines if low < line.base < high and line is not stop]
         if any(_is_touched(stop, line) for line in row) and not any(_leads_on(stop, line) for line in row):
-            found.add(id(stop))
-    return found
+            full_stops.add(id(stop))
+    return full_stops
 
 
 def _is_touched(stop: Line, line: Line) -> bool:

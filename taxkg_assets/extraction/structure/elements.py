@@ -64,11 +64,11 @@ def find_blocks(
 
     Args:
         source: Pages of the document.
-        identity: What the document is.
+        identity: Form and type of the document.
         regions: Table regions by page.
-        face_boxes: Form boxes by page.
-        text: The printed lines, if they are read already.
-        stated: Fields of each page with the information in their spoken texts, if reliable.
+        face_boxes: Boxes of form faces by page.
+        text: Printed lines of all pages; read from `source` by default.
+        stated: Form fields by page, with what their spoken texts state; empty if these are not reliable.
 
     Returns:
         Blocks by page and reading order; page furniture comes last on its page.
@@ -86,12 +86,14 @@ def find_blocks(
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
         boxes = face_boxes.get(page.page, ())
-        own = stated.get(page.page, ())
-        blocks += _page_blocks(page, lines, state, regions=regions.get(page.page, ()), boxes=boxes, stated=own)
+        stated_of_page = stated.get(page.page, ())
+        blocks += _find_page_blocks(
+            page, lines, state, regions=regions.get(page.page, ()), boxes=boxes, stated=stated_of_page
+        )
     return blocks
 
 
-def _page_blocks(
+def _find_page_blocks(
     page: Page,
     lines: list[Line],
     state: DocumentState,
@@ -102,10 +104,10 @@ def _page_blocks(
 ) -> list[Block]:
     """Find one page's blocks: furniture and tables are taken out, the rest is read by its tags or column by column."""
     if page.tags:
-        return _tagged_blocks(page, lines, state, regions=regions)
+        return _find_tagged_blocks(page, lines, state, regions=regions)
     parts = assign_lines(page, lines, state.style, regions=regions, boxes=boxes, may_be_chart=not state.is_form)
     has_boxes = len(boxes) >= 2
-    is_face = is_face_page(page, box_count=len(boxes)) or any(one.key for one in stated)
+    is_face = is_face_page(page, box_count=len(boxes)) or any(stated_field.key for stated_field in stated)
     may_have_lines = (is_face or state.is_form) and not has_boxes
     has_lines = may_have_lines and claim_form_lines(page, parts, is_face=is_face, stated=stated)
     is_face = is_face or has_lines
@@ -136,20 +138,20 @@ def _find_marks(page: Page, lines: Sequence[Line], state: DocumentState, *, icon
 def _add_masthead(marks: PageMarks, page: Page, lines: Sequence[Line], separator_ys: Sequence[float]) -> PageMarks:
     """Add the rules across a form's face; one drawn in strokes ends a masthead as well as one in a piece."""
     floor = find_masthead_floor(page, lines, separator_ys)
-    title_floor = min(marks.title_floor, floor) if floor else marks.title_floor
-    return replace(marks, title_floor=title_floor, separator_ys=separator_ys, masthead_floor=floor)
+    title_bottom = min(marks.title_bottom, floor) if floor else marks.title_bottom
+    return replace(marks, title_bottom=title_bottom, separator_ys=separator_ys, masthead_floor=floor)
 
 
 def _add_column(maker: BlockMaker, column: Column, parts: Parts, *, regions: Sequence[TableRegion]) -> None:
     """Append a column's runs of lines, and between them its tables, numbered lines and cells."""
-    run: list[Line] = []
+    text_lines: list[Line] = []
     for item in column.items:
         if item.line is not None:
-            run.append(item.line)
+            text_lines.append(item.line)
             continue
         below = regions[item.region_ix] if 0 <= item.region_ix < len(regions) else None
-        maker.add_text(run, column.x0, column.x1, column.column_ix, below=below)
-        run = []
+        maker.add_text(text_lines, column.x0, column.x1, column.column_ix, below=below)
+        text_lines = []
         if isinstance(maker, FaceBlockMaker) and item.region_ix in parts.units:
             maker.add_unit(parts.units[item.region_ix], column.column_ix)
         elif item.region_ix in parts.cells:
@@ -160,10 +162,10 @@ def _add_column(maker: BlockMaker, column: Column, parts: Parts, *, regions: Seq
             maker.add_table(parts.inside[item.region_ix], item.region_ix, column.column_ix)
         else:
             maker.add(order_cell(parts.inside[item.region_ix]), "FormField", SURE, column_ix=column.column_ix)
-    maker.add_text(run, column.x0, column.x1, column.column_ix)
+    maker.add_text(text_lines, column.x0, column.x1, column.column_ix)
 
 
-def _tagged_blocks(
+def _find_tagged_blocks(
     page: Page, lines: list[Line], state: DocumentState, *, regions: Sequence[TableRegion]
 ) -> list[Block]:
     """Find the blocks of a page by its structure tags."""

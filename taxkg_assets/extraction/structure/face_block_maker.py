@@ -13,7 +13,7 @@ from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, th
 from taxkg_assets.extraction.layout.roles import is_centered, is_heading, is_prose
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker
+from taxkg_assets.extraction.structure.block_maker import LEFT_OVER, LIKELY, BlockMaker
 from taxkg_assets.extraction.structure.block_state import DocumentState, PageMarks
 from taxkg_assets.extraction.structure.line_assignment import BLANK_LOSS
 from taxkg_assets.rules.models.roles import load_roles
@@ -49,7 +49,7 @@ def _split_note(unit: FormLine) -> tuple[list[Line], list[Line]]:
 
 
 class FaceBlockMaker(BlockMaker):
-    """Collects the blocks of a form page; `has_boxes`: its fields are ruled boxes."""
+    """Collects the blocks of a form page; `has_boxes` tells a form of ruled boxes from one of numbered lines."""
 
     is_face = True
 
@@ -62,10 +62,10 @@ class FaceBlockMaker(BlockMaker):
         self.is_below_grid = False
 
     def add_unit(self, unit: FormLine | MarginLabel, column_ix: int) -> None:
-        """Append a numbered line of a form as heading, or a margin label with its remarks.
+        """Append a numbered line of a form, which is a heading, or a margin label with its remarks.
 
         Args:
-            unit: Numbered line, or label.
+            unit: Numbered line or margin label.
             column_ix: 0-based number of the column, −1 over several.
         """
         if isinstance(unit, FormLine):
@@ -90,55 +90,57 @@ class FaceBlockMaker(BlockMaker):
         edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
         self.add_text(unit.remarks, *edges, column_ix)
 
-    def _add_by_role(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+    def _add_by_role(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> None:
         """Append text of a form's face: its title, the head of a part, or a field's words."""
         line = paragraph.first
         text = " ".join(part.text for part in paragraph.lines)
         if text == BLANK_LOSS or load_roles().artifacts.signs_alone.search(text) is not None:
             # The words or the number of its line were taken away.
-            self.add(paragraph.lines, "PageArtifact", LIKELY, **place)
+            self.add(paragraph.lines, "PageArtifact", LIKELY, **position_marks)
             return
-        if self.has_boxes and self._add_masthead(paragraph, place):
+        if self.has_boxes and self._add_masthead(paragraph, position_marks):
             return
         if not self.has_boxes and self._is_in_masthead(line):
-            self.add(paragraph.lines, "DocTitle", LIKELY, **place)
+            self.add(paragraph.lines, "DocTitle", LIKELY, **position_marks)
             return
         key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
         centered = is_centered(
-            line, self.page, starts=self.marks.left_edge_counts
+            line, self.page, line_counts=self.marks.left_edge_counts
         ) and line.size > 1.1 * self.state.style.body(line.page)
         if key is not None and key.kind == "part":
-            self._add_part(paragraph, key, place)
+            self._add_part(paragraph, key, position_marks)
             return
         is_later = not self.has_boxes and self.page.page > 1
         if is_later and centered and is_heading(paragraph, self.page, self.state.style):
-            self._add_heading(paragraph, place)
+            self._add_heading(paragraph, position_marks)
             return
-        place["is_apart"] = self._is_apart(line)
-        place["is_outdented"] = self.last_line_bottom is not None and line.x0 <= self.line_x0 + 2
+        position_marks["is_apart"] = self._is_apart(line)
+        position_marks["is_outdented"] = self.last_line_bottom is not None and line.x0 <= self.line_x0 + 2
         if (
-            place["is_apart"]
+            position_marks["is_apart"]
             and self.is_below_grid
             and line.spans[0].is_bold
             and load_roles().callouts.matches(line.text)
         ):
             # A note below the grid of a part is no part of the signatures.
-            place["is_apart"], place["is_outdented"] = False, True
+            position_marks["is_apart"], position_marks["is_outdented"] = False, True
         if not self.has_boxes and self._is_callout(paragraph):
-            self.add(paragraph.lines, "Callout", LIKELY, **place)
+            self.add(paragraph.lines, "Callout", LIKELY, **position_marks)
             return
         if not self.has_boxes and is_prose(paragraph):
             lead, _ = split_lead(paragraph)
             if lead and load_section_grammar().standing.matches(lead[0].text):
                 self.last_line_bottom = None
-                self._add_body(paragraph, place)
+                self._add_body(paragraph, position_marks)
             else:
-                self.add(paragraph.lines, "ListBlock" if paragraph.is_listed else "BodyText", REST, **place)
+                self.add(
+                    paragraph.lines, "ListBlock" if paragraph.is_listed else "BodyText", LEFT_OVER, **position_marks
+                )
             return
         is_title_like = (
             line.is_bold and self._is_large(line) and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
         )
-        self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
+        self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **position_marks)
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
         """Decide whether a label or an icon marks a callout; what is signed is in a cell next to others."""
@@ -154,7 +156,7 @@ class FaceBlockMaker(BlockMaker):
         )
         return load_roles().callouts.matches(first.text) or not is_in_cell
 
-    def _add_masthead(self, paragraph: Paragraph, place: dict[str, Any]) -> bool:
+    def _add_masthead(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> bool:
         """Append what a face with boxes states about itself: name and number, the letter of a copy and its reader."""
         lines = paragraph.lines
         text = " ".join(line.text for line in lines)
@@ -168,19 +170,19 @@ class FaceBlockMaker(BlockMaker):
             or is_year
             or (len(lines) == 1 and (load_roles().form_numbers.matches(text) or load_roles().titles.matches(text)))
         ):
-            self.add(lines, "DocTitle", LIKELY, **place)
+            self.add(lines, "DocTitle", LIKELY, **position_marks)
             return True
         if not load_roles().copy_legends.matches(text) and not (
             was_legend and is_bold and load_roles().copy_readers.matches(text)
         ):
             if load_roles().remarks.matches(text):
-                self.add(lines, "BodyText", REST, **place)
+                self.add(lines, "BodyText", LEFT_OVER, **position_marks)
             return load_roles().remarks.matches(text)
         lead, rest = (lines, []) if is_bold else split_lead(paragraph)
         if lead:
-            self.add(lead, "PageArtifact", LIKELY, **place)
+            self.add(lead, "PageArtifact", LIKELY, **position_marks)
         if rest:
-            self.add(rest, "BodyText", REST, **place)
+            self.add(rest, "BodyText", LEFT_OVER, **position_marks)
         self.is_below_legend = not rest
         return True
 
@@ -201,14 +203,14 @@ class FaceBlockMaker(BlockMaker):
     def _is_large(self, line: Line) -> bool:
         return line.size >= thresholds().face_title_frac * self.state.style.body(self.page.page)
 
-    def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
+    def _add_part(self, paragraph: Paragraph, key: Key, position_marks: dict[str, Any]) -> None:
         """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""
         self.last_line_bottom, self.is_below_grid = None, False
         lead, rest = split_lead(paragraph)
-        head = self.add(lead or paragraph.lines, "SubsectionHeader", LIKELY, **place)
+        head = self.add(lead or paragraph.lines, "SubsectionHeader", LIKELY, **position_marks)
         head.named = key
         if lead and rest:
-            self.add(rest, "FormField", LIKELY, **place)
+            self.add(rest, "FormField", LIKELY, **position_marks)
 
     def _is_apart(self, line: Line) -> bool:
         """Decide whether a rule across the page parts some words from the numbered lines above them."""

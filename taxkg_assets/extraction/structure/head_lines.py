@@ -37,11 +37,11 @@ def squeeze(text: str) -> str:
 
 
 def find_head_lines(page: Page, *, is_whole: bool) -> list[HeadLine]:
-    """Join the spans of each baseline, starting a new line at a wide gap.
+    """Join the spans on each baseline of a page to lines; a wide gap begins a new line.
 
     Args:
         page: The page.
-        is_whole: Whether to return all lines, not only those at the page's edges and those that may name a form.
+        is_whole: Whether to return all lines; otherwise those at the top and bottom and those that may name a form.
 
     Returns:
         Lines from top to bottom.
@@ -54,10 +54,12 @@ def find_head_lines(page: Page, *, is_whole: bool) -> list[HeadLine]:
         else:
             rows.append([span])
     if not is_whole:
-        edge = load_identity().limits.edge_frac * page.height_pt + 1.0
-        low = page.height_pt - edge
+        edge_pt = load_identity().limits.edge_frac * page.height_pt + 1.0
+        footer_y = page.height_pt - edge_pt
         rows = [
-            row for row in rows if any(not edge < span.y0 < low or span.text.lstrip().startswith("F") for span in row)
+            row
+            for row in rows
+            if any(not edge_pt < span.y0 < footer_y or span.text.lstrip().startswith("F") for span in row)
         ]
     return [line for row in rows for line in _split_at_gaps(page, sorted(row, key=lambda span: span.x0))]
 
@@ -85,9 +87,12 @@ def _as_line(page: Page, spans: list[Span]) -> HeadLine:
 
 
 def find_size_runs(lines: list[HeadLine]) -> list[HeadLine]:
-    """Return the stretches of one type size of some lines.
+    """Split lines where their type size changes.
 
     Args:
         lines: Printed lines.
+
+    Returns:
+        Parts of the lines, each of one type size.
     """
     return [run for line in lines for run in (line.runs or (line,))]

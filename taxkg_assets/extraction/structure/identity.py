@@ -26,7 +26,18 @@ _FILE_NAME = re.compile(r"^(?P<name>[fip]\d*[a-z0-9]+)--(?P<revision>(?:19|20)\d
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The form, publication or law that a document is, with its revision, as printed."""
+    """The form, publication or law that a document is, as printed; what is not stated is empty or None.
+
+    Attributes:
+        irs_name: File stem of the product at the IRS, the same for every revision: `f1099div`.
+        form: Form or publication: `1099-DIV`, `Pub. 550`; several are joined with `and`.
+        doc_type: `form`, `filer_instructions`, `recipient_instructions`, `publication`, `statute` or `other`.
+        revision: Revision: `2024-01`, or the tax year.
+        tax_year: Tax year, if the revision is one.
+        is_draft: Whether the pages say that it is a draft.
+        title: Title, composed of form, revision and name.
+        pdf_modified_on: Day of the last change of the file.
+    """
 
     irs_name: str
     form: str
@@ -49,31 +60,35 @@ class _Designation:
 
 
 def read_identity(source: Source) -> Identity:
-    """Determine which product a document is, by vote of its mastheads and footers.
+    """Determine which product a document is: its mastheads, running headers and footers vote.
 
     Args:
-        source: The document's pages as read.
+        source: Pages of the document.
 
     Returns:
-        Empty strings and None where neither page, metadata nor file name says anything.
+        Form, type, revision and title of the document.
 
     Source:
         rules/identity.yaml.
     """
     limits = load_identity().limits
     pages = source.pages[: limits.footer_pages]
-    lines = [line for page in pages for line in find_head_lines(page, is_whole=_is_head(page, source, limits=limits))]
-    stored = [squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits.head_pages]]
-    heads = [text[: limits.head_chars] for text in stored]
-    named = _find_designation(heads, lines, source=source, limits=limits)
-    is_statute = named is None and _is_statute(source, limits=limits)
-    revision, tax_year = _find_revision(heads, lines, named=named, source=source, limits=limits)
+    lines = [
+        line
+        for page in pages
+        for line in find_head_lines(page, is_whole=_may_name_document_anywhere(page, source, limits=limits))
+    ]
+    page_texts = [squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits.head_pages]]
+    first_texts = [text[: limits.head_chars] for text in page_texts]
+    designation = _find_designation(first_texts, lines, source=source, limits=limits)
+    is_statute = designation is None and _is_statute(source, limits=limits)
+    revision, tax_year = _find_revision(first_texts, lines, designation=designation, source=source, limits=limits)
     drafts = load_identity().drafts
-    is_draft = any(rule.may_match(text.lower()) and rule.pattern.search(text) for rule in drafts for text in stored)
-    doc_type = named.doc_type if named else "statute" if is_statute else "other"
-    if named is None and _addresses_recipient(lines):
+    is_draft = any(rule.may_match(text.lower()) and rule.pattern.search(text) for rule in drafts for text in page_texts)
+    doc_type = designation.doc_type if designation else "statute" if is_statute else "other"
+    if designation is None and _addresses_recipient(lines):
         doc_type = "recipient_instructions"
-    form = named.form if named else ""
+    form = designation.form if designation else ""
     return Identity(
         irs_name=_build_irs_name(source.document_id, doc_type=doc_type, form=form),
         form=f"Pub. {form}" if doc_type == "publication" else form,
@@ -81,7 +96,7 @@ def read_identity(source: Source) -> Identity:
         revision=revision,
         tax_year=tax_year,
         is_draft=is_draft,
-        title=_build_title(source, lines, named=named, revision=revision),
+        title=_build_title(source, lines, designation=designation, revision=revision),
         pdf_modified_on=_find_day(source),
     )
 
@@ -97,40 +112,41 @@ def _letters(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
-def _is_head(page: Page, source: Source, *, limits: Limits) -> bool:
+def _may_name_document_anywhere(page: Page, source: Source, *, limits: Limits) -> bool:
     """Decide whether a page may name its document anywhere: later ones do in their edges, or begin with a form."""
     return source.is_text_file or page.page <= limits.head_pages
 
 
 def _find_designation(
-    heads: list[str], lines: list[HeadLine], *, source: Source, limits: Limits
+    first_texts: list[str], lines: list[HeadLine], *, source: Source, limits: Limits
 ) -> _Designation | None:
     """Let mastheads, large type and running headers and footers vote, and so does the metadata's title."""
     votes: Counter[tuple[str, str]] = Counter()
-    printed: dict[tuple[str, str], str] = {}
-    edge = limits.edge_frac
-    places = [(head, 3) for head in heads] + [
+    printed_names: dict[tuple[str, str], str] = {}
+    edge_frac = limits.edge_frac
+    weighted_texts = [(head, 3) for head in first_texts] + [
         (line.text, 2)
         for line in lines
-        if not edge < line.y_frac < 1 - edge or (line.page <= limits.head_pages and line.size_pt >= limits.large_pt)
+        if not edge_frac < line.y_frac < 1 - edge_frac
+        or (line.page <= limits.head_pages and line.size_pt >= limits.large_pt)
     ]
     title = re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))
-    places.append((squeeze(title), limits.title_share))
-    first_pages = " ".join(heads)
-    for text, share in places:
-        found = _read_designation(text, heads=first_pages)
-        if found is not None:
-            key = (found.doc_type, found.form)
-            votes[key] += share * found.weight
-            printed.setdefault(key, found.printed)
+    weighted_texts.append((squeeze(title), limits.title_share))
+    first_pages = " ".join(first_texts)
+    for text, share in weighted_texts:
+        found_designation = _read_designation(text, first_texts=first_pages)
+        if found_designation is not None:
+            key = (found_designation.doc_type, found_designation.form)
+            votes[key] += share * found_designation.weight
+            printed_names.setdefault(key, found_designation.printed)
     if not votes:
         return None
     # Of equals the first one read: the front page comes first, later ones may begin with words about another form.
     (doc_type, form), weight = max(votes.items(), key=lambda item: item[1])
-    return _Designation(doc_type=doc_type, form=form, printed=printed[doc_type, form], weight=weight)
+    return _Designation(doc_type=doc_type, form=form, printed=printed_names[doc_type, form], weight=weight)
 
 
-def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
+def _read_designation(text: str, *, first_texts: str = "") -> _Designation | None:
     """Read the first designation in a text; `heads`, the first pages, may name the form that a schedule belongs to."""
     for rule in load_identity().designations:
         match = rule.pattern.search(text)
@@ -138,7 +154,7 @@ def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
             continue
         groups = match.groupdict()
         if groups.get("alone"):
-            forms = Counter(re.findall(rf"\bSchedule {groups['alone']} \(Form (\d[\w-]*)\)", heads))
+            forms = Counter(re.findall(rf"\bSchedule {groups['alone']} \(Form (\d[\w-]*)\)", first_texts))
             if not forms:
                 continue
             form = f"Schedule {groups['alone']} (Form {forms.most_common(1)[0][0]})"
@@ -154,42 +170,48 @@ def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
 
 
 def _find_revision(
-    heads: list[str], lines: list[HeadLine], *, named: _Designation | None, source: Source, limits: Limits
+    first_texts: list[str], lines: list[HeadLine], *, designation: _Designation | None, source: Source, limits: Limits
 ) -> tuple[str, int | None]:
     """Read the revision: a month of continuous use first, then the tax year, then metadata and file name."""
     rules = load_identity().revisions
-    edge = limits.edge_frac
-    own = [line.text for line in lines if named and named.form in line.text and not edge < line.y_frac < 1 - edge]
-    own += [line.text for line in lines if named and line.text.startswith(f"Form {named.form}")]
-    for text in [*heads, *own]:
+    edge_frac = limits.edge_frac
+    lines_with_form = [
+        line.text
+        for line in lines
+        if designation and designation.form in line.text and not edge_frac < line.y_frac < 1 - edge_frac
+    ]
+    lines_with_form += [line.text for line in lines if designation and line.text.startswith(f"Form {designation.form}")]
+    for text in [*first_texts, *lines_with_form]:
         for match in (match for rule in rules for match in rule.pattern.finditer(text)):
-            if not _names_other_product(match, named=named):
+            if not _names_other_product(match, designation=designation):
                 return f"{match['year']}-{_month(match['month']):02d}", None
-    year = _find_year([*heads, *own], lines, limits=limits) if named is not None else None
-    if year is None and named is not None:
-        titled = re.search(r"\b(?:19|20)\d\d\b", source.metadata.get("title", ""))
-        year = int(titled.group(0)) if titled else None
+    year = _find_year([*first_texts, *lines_with_form], lines, limits=limits) if designation is not None else None
+    if year is None and designation is not None:
+        year_in_title = re.search(r"\b(?:19|20)\d\d\b", source.metadata.get("title", ""))
+        year = int(year_in_title.group(0)) if year_in_title else None
     if year is not None:
         return str(year), year
-    hint = _FILE_NAME.match(source.document_id)
-    if hint is None:
+    file_name = _FILE_NAME.match(source.document_id)
+    if file_name is None:
         return "", None
-    return hint["revision"], int(hint["revision"]) if len(hint["revision"]) == 4 else None
+    return file_name["revision"], int(file_name["revision"]) if len(file_name["revision"]) == 4 else None
 
 
-def _names_other_product(revision: re.Match[str], *, named: _Designation | None) -> bool:
+def _names_other_product(revision: re.Match[str], *, designation: _Designation | None) -> bool:
     """Return whether a sentence names the revision of another product: `Form 9, Fees (Rev. May 2031), which`."""
     text = revision.string
     before = _NAMED_BEFORE.search(text[: revision.start()])
-    is_other = named is not None and before is not None and before["name"] not in re.findall(r"[\w-]+", named.form)
+    is_other = (
+        designation is not None and before is not None and before["name"] not in re.findall(r"[\w-]+", designation.form)
+    )
     return is_other or _CLAUSE_AFTER.match(text, revision.end()) is not None
 
 
-def _find_year(own: list[str], lines: list[HeadLine], *, limits: Limits) -> int | None:
+def _find_year(texts: list[str], lines: list[HeadLine], *, limits: Limits) -> int | None:
     years = load_identity().years
     by_designation, by_masthead = (years.designation_year, years.title_year), years.masthead_year
     votes: Counter[int] = Counter()
-    for text in own:
+    for text in texts:
         match = next(filter(None, (rule.pattern.search(text) for rule in by_designation)), None)
         if match:
             votes[int(match[match.lastgroup or 0])] += 1
@@ -205,12 +227,12 @@ def _month(text: str) -> int:
 
 
 def _is_statute(source: Source, *, limits: Limits) -> bool:
-    found = sum(
+    heading_count = sum(
         load_identity().statutes.matches("".join(span.text for span in spans))
         for page in source.pages[: limits.statute_pages]
         for spans in _stored_lines(page)
     )
-    return bool(found >= min(limits.statute_headings, max(1, len(source.pages))))
+    return bool(heading_count >= min(limits.statute_headings, max(1, len(source.pages))))
 
 
 def _stored_lines(page: Page) -> list[list[Span]]:
@@ -227,10 +249,10 @@ def _build_irs_name(document_id: str, *, doc_type: str, form: str) -> str:
     letter = _TYPE_LETTERS.get(doc_type, "")
     if not letter or not form:
         return ""
-    hint = re.match(r"^([fip][a-z0-9]+)(?=--|$)", document_id)
+    file_stem = re.match(r"^([fip][a-z0-9]+)(?=--|$)", document_id)
     number = re.search(r"\d+", form.split("(Form")[-1])
-    if hint and hint[1].startswith(letter) and number and number.group(0) in hint[1]:
-        return hint[1]
+    if file_stem and file_stem[1].startswith(letter) and number and number.group(0) in file_stem[1]:
+        return file_stem[1]
     schedule = re.match(r"Schedule (\S+) \(Form (\S+)\)", form)
     if schedule:
         return f"{letter}{_letters(schedule[2])}s{_letters(schedule[1])}"
@@ -242,13 +264,16 @@ def _build_irs_name(document_id: str, *, doc_type: str, form: str) -> str:
     return letter + "".join(names)
 
 
-def _build_title(source: Source, lines: list[HeadLine], *, named: _Designation | None, revision: str) -> str:
+def _build_title(source: Source, lines: list[HeadLine], *, designation: _Designation | None, revision: str) -> str:
     """Compose `<designation> (<revision>) — <name>` from what is printed."""
-    name = _cut_name(_find_name(source, lines, named=named))
-    if named is None:
+    name = _cut_name(_find_name(source, lines, designation=designation))
+    if designation is None:
         return name or source.document_id.replace("-", " ")
-    kind = {"publication": f"Publication {named.form}", "filer_instructions": named.printed}
-    label = kind.get(named.doc_type, named.form if named.form.startswith("Schedule") else f"Form {named.form}")
+    kind = {"publication": f"Publication {designation.form}", "filer_instructions": designation.printed}
+    label = kind.get(
+        designation.doc_type,
+        designation.form if designation.form.startswith("Schedule") else f"Form {designation.form}",
+    )
     label = re.sub(
         r"(?i)^(?:general )?instructions for", lambda match: match.group(0).title().replace("For", "for"), label
     )
@@ -280,25 +305,25 @@ def is_law_name(text: str) -> bool:
     return load_identity().law_names.matches(text)
 
 
-def _find_name(source: Source, lines: list[HeadLine], *, named: _Designation | None) -> str:
+def _find_name(source: Source, lines: list[HeadLine], *, designation: _Designation | None) -> str:
     """Take the metadata's subject where the pages print it, else the largest type that is not furniture."""
     page_letters = _letters(" ".join(span.text for page in source.pages[:3] for span in page.spans))
     for field in ("subject", "title"):
         text = squeeze(source.metadata.get(field, ""))
-        if named is not None:
-            text = re.sub(rf"^.*?{re.escape(named.printed)}[\s,:—–-]*", "", text)
+        if designation is not None:
+            text = re.sub(rf"^.*?{re.escape(designation.printed)}[\s,:—–-]*", "", text)
             for rule in load_identity().name_heads:
                 text = rule.pattern.sub("", text)
         if (
             text
-            and not _is_furniture(text, named=named)
+            and not _is_furniture(text, designation=designation)
             and all(_letters(word) in page_letters for word in text.split())
         ):
             return text
     if source.is_text_file:
         return _find_code_title(lines)
-    page = next((line.page for line in lines if named and named.printed in line.text and line.page <= 3), 1)
-    return _find_large_type(find_size_runs([line for line in lines if line.page == page]), named=named)
+    page = next((line.page for line in lines if designation and designation.printed in line.text and line.page <= 3), 1)
+    return _find_large_type(find_size_runs([line for line in lines if line.page == page]), designation=designation)
 
 
 def _find_code_title(lines: list[HeadLine]) -> str:
@@ -314,26 +339,26 @@ def _find_code_title(lines: list[HeadLine]) -> str:
     return ""
 
 
-def _find_large_type(lines: list[HeadLine], *, named: _Designation | None) -> str:
+def _find_large_type(lines: list[HeadLine], *, designation: _Designation | None) -> str:
     """Read the largest type at the head of a page, furniture and designation apart."""
     limits = load_identity().limits
     body = median(line.size_pt for line in lines) if lines else 0.0
-    found = [
+    name_lines = [
         line
         for line in lines
         if line.y_frac < limits.masthead_frac
         and line.size_pt >= limits.name_ratio * body
         and re.search(r"[A-Za-z]{3}", line.text)
-        and not _is_furniture(line.text, named=named)
+        and not _is_furniture(line.text, designation=designation)
     ]
-    size = max((line.size_pt for line in found), default=0.0)
-    return squeeze(" ".join([line.text for line in found if line.size_pt >= size - 0.2][:4]))
+    size = max((line.size_pt for line in name_lines), default=0.0)
+    return squeeze(" ".join([line.text for line in name_lines if line.size_pt >= size - 0.2][:4]))
 
 
-def _is_furniture(text: str, *, named: _Designation | None) -> bool:
+def _is_furniture(text: str, *, designation: _Designation | None) -> bool:
     if load_identity().not_names.matches(text):
         return True
-    if named is not None and (named.form in text or _letters(text) in _letters(named.printed)):
+    if designation is not None and (designation.form in text or _letters(text) in _letters(designation.printed)):
         return True
-    found = _read_designation(text)
-    return found is not None and named is not None and found.form == named.form
+    other_designation = _read_designation(text)
+    return other_designation is not None and designation is not None and other_designation.form == designation.form

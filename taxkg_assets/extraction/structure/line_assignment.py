@@ -47,9 +47,19 @@ _COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 
 @dataclass(slots=True)
 class Parts:
-    """The lines of a page by kind; `items` are to be ordered, `inside` and `units` contain the lines of each item.
+    """The lines of a page by kind.
 
-    loose: the lines of text outside all regions, in stored order.
+    Attributes:
+        loose: Lines of text outside all regions, in stored order.
+        furniture: Running headers, footers and signs that are no text.
+        callout_icons: Lines that are icons of callouts.
+        braces: Tall braces beside lines.
+        leaders: Dots that lead to an amount.
+        inside: Lines inside each table or box, by number of the item.
+        units: Numbered line or margin label of each such item, by number of the item.
+        items: Lines and regions to put in reading order.
+        box_keys: Key of each box, by number of the item.
+        cells: Lines of each ruled cell, by number of the item.
     """
 
     loose: list[Line] = field(default_factory=list)
@@ -77,14 +87,14 @@ def assign_lines(
 
     Args:
         page: The page.
-        lines: Its lines.
+        lines: Printed lines of the page.
         style: Type sizes of the document.
-        regions: Rectangles of its tables.
-        boxes: Boxes of its face.
-        may_be_chart: Whether many answers alone indicate a decision chart; forms have answers to check.
+        regions: Rectangles of the page's tables.
+        boxes: Boxes, if the page is a form's face.
+        may_be_chart: Whether many lone answers (`Yes`, `No`) show a decision chart; on forms they are boxes to check.
 
     Returns:
-        Items to order, and what each of them contains.
+        Items to put in reading order, and the lines of each.
     """
     claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
     if len(boxes) >= thresholds().face_boxes:
@@ -95,14 +105,14 @@ def assign_lines(
     if any(isinstance(claim, FaceBox) for claim in claims.values()):
         assign_to_cells(page, parts.items, cells=parts.cells)
     elif may_be_chart and _count_answers(parts.loose) >= _CHART_ANSWERS:
-        assign_to_cells(page, parts.items, cells=parts.cells, least=2)
-    for ix, enclosed in parts.inside.items():
+        assign_to_cells(page, parts.items, cells=parts.cells, least_lines=2)
+    for ix, enclosed_lines in parts.inside.items():
         claim = claims[ix]
         # Two boxes in one cell: each begins where its own words do.
-        top = claim.y0 if ix >= 0 else max(claim.y0, min(line.y0 for line in enclosed) - _CELL_HEAD_PT)
+        item_top = claim.y0 if ix >= 0 else max(claim.y0, min(line.y0 for line in enclosed_lines) - _CELL_HEAD_PT)
         if isinstance(claim, FaceBox):
             parts.box_keys[ix] = claim.box_key
-        parts.items.append(Item(claim.x0, top, claim.x1, claim.y1, None, ix))
+        parts.items.append(Item(claim.x0, item_top, claim.x1, claim.y1, None, ix))
     return parts
 
 
@@ -112,15 +122,15 @@ def _count_answers(lines: Sequence[Line]) -> int:
 
 def _find_blank_losses(lines: Sequence[Line], *, is_face: bool) -> set[int]:
     """Find the parentheses (by `id`) between which a loss is entered; on a face one of them may end a leader."""
-    alone = [line for line in lines if len(line.text) == 1 and line.text in _PARENTHESES]
-    found = {id(line) for line in lines if line.text == BLANK_LOSS}
+    lone_parentheses = [line for line in lines if len(line.text) == 1 and line.text in _PARENTHESES]
+    blank_losses = {id(line) for line in lines if line.text == BLANK_LOSS}
     if is_face:
-        return found | {id(line) for line in alone}
-    for left, right in pairwise(alone):
+        return blank_losses | {id(line) for line in lone_parentheses}
+    for left, right in pairwise(lone_parentheses):
         is_pair = (left.text, right.text) == _PARENTHESES and abs(left.base - right.base) < 1.0
         if is_pair and right.x0 - left.x1 > _BLANK_SIZES * left.size:
-            found |= {id(left), id(right)}
-    return found
+            blank_losses |= {id(left), id(right)}
+    return blank_losses
 
 
 def sort_text(
@@ -132,15 +142,15 @@ def sort_text(
     boxes: Sequence[FaceBox] = (),
     tables: Sequence[TableRegion] = (),
 ) -> Parts:
-    """Sort the lines of a tagged page into furniture, icons and text; tags give their order.
+    """Sort the lines of a page into furniture, icons, leaders and text.
 
     Args:
         page: The page.
-        lines: Its lines.
+        lines: Printed lines of the page.
         style: Type sizes of the document.
-        claims: Rectangles whose lines stay together, by number.
-        boxes: Boxes of its face.
-        tables: Rectangles around its tagged tables, whose lines are not furniture.
+        claims: Tables and boxes whose lines stay together, by number of the item.
+        boxes: Boxes, if the page is a form's face.
+        tables: Rectangles around tagged tables, whose lines are not furniture.
 
     Returns:
         Furniture, icons and text, and the lines inside each claimed rectangle.
@@ -148,31 +158,31 @@ def sort_text(
     parts = Parts()
     lines = _without_braces(lines, parts)
     is_face = is_face_page(page, box_count=len(boxes))
-    kept = find_lines_into_foot(page, lines, style) | find_lines_from_head(page, lines, style)
-    kept |= _adjacent_fields(page, lines)
-    kept |= _counted_lines(page, lines) if is_face else find_address_lines(page, lines, style)
-    kept |= _lines_in_cells(page, lines, tables) if tables else set()
-    marks = _find_marks(page, lines) if is_face else set()
+    text_lines = find_lines_into_foot(page, lines, style) | find_lines_from_head(page, lines, style)
+    text_lines |= _adjacent_fields(page, lines)
+    text_lines |= _counted_lines(page, lines) if is_face else find_address_lines(page, lines, style)
+    text_lines |= _lines_in_cells(page, lines, tables) if tables else set()
+    furniture_lines = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
-    marks |= _find_blank_losses(lines, is_face=is_face)
+    furniture_lines |= _find_blank_losses(lines, is_face=is_face)
     is_icon, is_leader, is_furniture = (
         search_for(load_roles().icons),
         search_for(load_roles().lone_leaders),
         find_artifact_test(page, style),
     )
-    stops = find_full_stops(lines)
+    full_stops = find_full_stops(lines)
     for line in lines:
         text = line.text
         if is_icon(text):
             parts.callout_icons.append(line)
-        elif (is_furniture(line) and id(line) not in kept and not (is_face and _is_in_row(text))) or (
-            id(line) in marks
+        elif (is_furniture(line) and id(line) not in text_lines and not (is_face and _is_in_row(text))) or (
+            id(line) in furniture_lines
         ):
             parts.furniture.append(line)
         elif claims and (claim_ix := _claim_of(line, claims)) is not None:
             parts.inside.setdefault(claim_ix, []).append(line)
-        elif id(line) in stops:
+        elif id(line) in full_stops:
             parts.loose.append(line)
         elif not text[0].isalnum() and is_leader(text):
             parts.leaders.append(line)
@@ -260,28 +270,28 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
 
     Args:
         page: The page.
-        parts: Its lines by kind; changed in place.
-        is_face: Whether fields mark it as a face.
-        stated: Fields of the page with the information in their spoken texts.
+        parts: Lines of the page by kind; changed in place.
+        is_face: Whether form fields show that the page is a form's face.
+        stated: Form fields of the page, with what their spoken texts state.
 
     Returns:
         Whether the page has numbered lines.
     """
-    loose: list[Line] = []
+    text_lines: list[Line] = []
     leaders: list[Line] = []
     for line in [item.line for item in parts.items if item.line is not None]:
-        words, dots = cut_leader(line)
-        loose.append(words)
-        leaders += [dots] if dots is not None else []
-    found = read_form_lines(page, loose, braces=parts.braces, leaders=leaders, stated=stated)
-    if not found.lines or (not is_face and len(found.repeats) < limits().repeats_alone):
+        words, leader = cut_leader(line)
+        text_lines.append(words)
+        leaders += [leader] if leader is not None else []
+    form_lines = read_form_lines(page, text_lines, braces=parts.braces, leaders=leaders, stated_fields=stated)
+    if not form_lines.lines or (not is_face and len(form_lines.repeats) < limits().repeats_alone):
         return False
-    parts.furniture += found.repeats
+    parts.furniture += form_lines.repeats
     parts.leaders += leaders
     parts.items = [item for item in parts.items if item.line is None]
-    units: list[FormLine | MarginLabel] = [*found.lines, *found.labels]
-    parts.items += [Item(line.x0, line.y0, line.x1, line.y1, line) for line in found.rest]
-    for ix, (unit, top) in enumerate(zip(units, find_tops(units, found.rest), strict=True)):
+    units: list[FormLine | MarginLabel] = [*form_lines.lines, *form_lines.labels]
+    parts.items += [Item(line.x0, line.y0, line.x1, line.y1, line) for line in form_lines.rest]
+    for ix, (unit, top) in enumerate(zip(units, find_tops(units, form_lines.rest), strict=True)):
         lines = unit.lines
         if isinstance(unit, MarginLabel):
             # It is read before the lines next to it, though it may be set a little lower.
@@ -290,7 +300,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
         right, bottom = max(line.x1 for line in lines), lines[0].y1
         parts.units[_FIRST_UNIT - ix] = unit
         parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
-    assign_to_cells(page, parts.items, cells=parts.cells, least=2)
+    assign_to_cells(page, parts.items, cells=parts.cells, least_lines=2)
     stack_captions(page, parts.items, cells=parts.cells)
     return True
 
@@ -300,13 +310,13 @@ def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
 
     Args:
         page: The page.
-        regions: Rectangles of its tables.
+        regions: Rectangles of the page's tables.
 
     Returns:
         Heights in points, from top to bottom.
     """
-    reach = thresholds().separator_frac * page.width_pt
-    heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= reach}
+    min_width = thresholds().separator_frac * page.width_pt
+    heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= min_width}
     return sorted(y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions))
 
 
@@ -315,22 +325,25 @@ def find_masthead_floor(page: Page, lines: Sequence[Line], separator_ys: Sequenc
 
     Args:
         page: The page.
-        lines: Its lines.
-        separator_ys: Heights of lines across the page.
+        lines: Printed lines of the page.
+        separator_ys: Heights of rules across the page, in points.
 
     Returns:
         Height in points; 0 for none.
     """
-    height = thresholds().masthead_frac * page.height_pt
+    max_height = thresholds().masthead_frac * page.height_pt
     furniture = load_roles().artifacts
-    names = [
+    publisher_bottoms = [
         line.y1
         for line in lines
         if separator_ys
-        and line.y1 < height
+        and line.y1 < max_height
         and (furniture.publisher.search(line.text) or furniture.omb_number.search(line.text))
     ]
-    return min((separator_y for separator_y in separator_ys if names and separator_y >= max(names)), default=0.0)
+    return min(
+        (separator_y for separator_y in separator_ys if publisher_bottoms and separator_y >= max(publisher_bottoms)),
+        default=0.0,
+    )
 
 
 def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:

@@ -27,7 +27,7 @@ _HYPHENS = "-\u00ad\u2010"
 
 # Not frozen for the same reason as spans; never changed all the same.
 @dataclass(slots=True)
-class _Placed:
+class _TextRange:
     """Where one rectangle of a link is: its element, and the range of its words there, −1 where it has none."""
 
     element_id: str
@@ -43,7 +43,7 @@ class _Row:
     link: Link
     boxes: tuple[tuple[int, Corners], ...]
     text: str
-    spot: _Placed | None
+    text_range: _TextRange | None
     entry: Entry | None
 
 
@@ -61,10 +61,10 @@ def build_links(
     and no words distinguish them.
 
     Args:
-        links: Links of the PDF.
-        pages: Its pages, upright.
-        places: Named destinations of the document.
-        finder: Finds the element at a point.
+        links: Links of the document.
+        pages: Pages of the document, upright.
+        places: Named destinations of the document by name.
+        finder: Object that finds the element at a point of a page.
         document_id: Id of the document.
 
     Returns:
@@ -72,85 +72,87 @@ def build_links(
     """
     if not links:
         return empty(Links)
-    spots = [_find_spots(link, finder) for link in links]
+    text_ranges = [_find_text_ranges(link, finder) for link in links]
     entries = _find_entries(links, pages)
     rows = [
-        _Row(link, tuple((link.page, box.box) for box in link.boxes), link.text, _span(found), entry)
-        for link, found, entry in zip(links, spots, entries, strict=True)
+        _Row(link, tuple((link.page, box.box) for box in link.boxes), link.text, _join_ranges(ranges_of_link), entry)
+        for link, ranges_of_link, entry in zip(links, text_ranges, entries, strict=True)
     ]
-    return _frame(list(_joined(rows, finder.texts)), places=places, finder=finder, document_id=document_id)
+    return _build_frame(list(_join_rows(rows, finder.texts)), places=places, finder=finder, document_id=document_id)
 
 
 def _find_entries(links: Sequence[Link], pages: Sequence[Page]) -> list[Entry | None]:
     by_page: dict[int, list[int]] = {}
     for ix, link in enumerate(links):
         by_page.setdefault(link.page, []).append(ix)
-    found: list[Entry | None] = [None] * len(links)
+    entries_by_link: list[Entry | None] = [None] * len(links)
     for page in pages:
         indices = by_page.get(page.page, [])
         for ix, entry in find_entries(page, [links[ix] for ix in indices]).items() if indices else ():
-            found[indices[ix]] = entry
-    return found
+            entries_by_link[indices[ix]] = entry
+    return entries_by_link
 
 
-def _find_spots(link: Link, finder: TargetFinder) -> list[_Placed]:
+def _find_text_ranges(link: Link, finder: TargetFinder) -> list[_TextRange]:
     """Find for each rectangle of a link the element that prints it, and where in its text."""
-    spots = []
+    text_ranges = []
     for box in link.boxes:
         x0, y0, x1, y1 = box.box
-        tried = [
+        candidates = [
             _find_words(line, box.text, left=x0, text=finder.texts.get(line.element_id, ""))
             for line in finder.find_lines_at(link.page, (x0 + x1) / 2, (y0 + y1) / 2)
         ]
-        found = next((spot for spot in tried if spot.start >= 0), next(iter(tried), None))
-        if found is not None:
-            spots.append(found)
-    return spots
+        best_range = next(
+            (text_range for text_range in candidates if text_range.start >= 0), next(iter(candidates), None)
+        )
+        if best_range is not None:
+            text_ranges.append(best_range)
+    return text_ranges
 
 
-def _find_words(line: PrintedLine, words: str, *, left: float, text: str) -> _Placed:
+def _find_words(line: PrintedLine, words: str, *, left: float, text: str) -> _TextRange:
     """Find the words of a rectangle in the line that prints them, the ones nearest to its place."""
     if line.end < 0 or not words:
-        return _Placed(line.element_id)
+        return _TextRange(line.element_id)
     printed = text[line.start : line.end]
-    guess = len(printed) * (left - line.x0) / ((line.x1 - line.x0) or 1.0)
-    for tried in (words, words.rstrip(_HYPHENS), words.replace("\u00a0", " ")):
-        starts = list(_find_all(printed, tried)) if tried else []
+    expected_start = len(printed) * (left - line.x0) / ((line.x1 - line.x0) or 1.0)
+    for wording in (words, words.rstrip(_HYPHENS), words.replace("\u00a0", " ")):
+        starts = list(_find_all(printed, wording)) if wording else []
         if starts:
-            start = line.start + min(starts, key=lambda at: abs(at - guess))
-            return _Placed(line.element_id, start, start + len(tried))
-    return _Placed(line.element_id)
+            start = line.start + min(starts, key=lambda found_start: abs(found_start - expected_start))
+            return _TextRange(line.element_id, start, start + len(wording))
+    return _TextRange(line.element_id)
 
 
 def _find_all(text: str, words: str) -> Iterator[int]:
-    at = text.find(words)
-    while at >= 0:
-        yield at
-        at = text.find(words, at + 1)
+    start = text.find(words)
+    while start >= 0:
+        yield start
+        start = text.find(words, start + 1)
 
 
-def _span(spots: Sequence[_Placed]) -> _Placed | None:
+def _join_ranges(text_ranges: Sequence[_TextRange]) -> _TextRange | None:
     """Join the places of a link's rectangles to one, in the element where it begins."""
-    if not spots:
+    if not text_ranges:
         return None
-    first = spots[0]
-    inside = [spot for spot in spots if spot.element_id == first.element_id]
-    if any(spot.start < 0 for spot in inside):
-        return _Placed(first.element_id)
-    start, end = min(spot.start for spot in inside), max(spot.end for spot in inside)
-    return _Placed(first.element_id, start, end)
+    first = text_ranges[0]
+    inside = [text_range for text_range in text_ranges if text_range.element_id == first.element_id]
+    if any(text_range.start < 0 for text_range in inside):
+        return _TextRange(first.element_id)
+    start, end = min(text_range.start for text_range in inside), max(text_range.end for text_range in inside)
+    return _TextRange(first.element_id, start, end)
 
 
-def _joined(rows: Sequence[_Row], texts: Mapping[str, str]) -> Iterator[_Row]:
+def _join_rows(rows: Sequence[_Row], texts: Mapping[str, str]) -> Iterator[_Row]:
     """Join a link that an element's text carries on over a column's or a page's end."""
     open_row: _Row | None = None
     for row in rows:
         if open_row is not None and _continues(open_row, row, texts):
-            assert open_row.spot is not None
-            assert row.spot is not None
-            spot = _Placed(open_row.spot.element_id, open_row.spot.start, row.spot.end)
+            assert open_row.text_range is not None
+            assert row.text_range is not None
+            text_range = _TextRange(open_row.text_range.element_id, open_row.text_range.start, row.text_range.end)
             text = join_words([open_row.text, row.text])
-            open_row = replace(open_row, boxes=(*open_row.boxes, *row.boxes), text=text, spot=spot)
+            open_row = replace(open_row, boxes=(*open_row.boxes, *row.boxes), text=text, text_range=text_range)
             continue
         if open_row is not None:
             yield open_row
@@ -160,39 +162,45 @@ def _joined(rows: Sequence[_Row], texts: Mapping[str, str]) -> Iterator[_Row]:
 
 
 def _continues(last: _Row, row: _Row, texts: Mapping[str, str]) -> bool:
-    one, other = last.spot, row.spot
-    if one is None or other is None or one.start < 0 or other.start < one.end or one.element_id != other.element_id:
+    last_range, next_range = last.text_range, row.text_range
+    if (
+        last_range is None
+        or next_range is None
+        or last_range.start < 0
+        or next_range.start < last_range.end
+        or last_range.element_id != next_range.element_id
+    ):
         return False
     if (last.link.name, last.link.place, last.link.url) != (row.link.name, row.link.place, row.link.url):
         return False
-    return texts[one.element_id][one.end : other.start].strip() in ("", *_HYPHENS)
+    return texts[last_range.element_id][last_range.end : next_range.start].strip() in ("", *_HYPHENS)
 
 
-def _frame(
+def _build_frame(
     rows: Sequence[_Row], *, places: Mapping[str, NamedPlace], finder: TargetFinder, document_id: str
 ) -> dy.DataFrame[Links]:
-    aims = [_find_place(row.link, places) for row in rows]
-    targets = [_find_target(row, place, places, finder) for row, place in zip(rows, aims, strict=True)]
+    target_places = [_find_place(row.link, places) for row in rows]
+    targets = [_find_target(row, place, places, finder) for row, place in zip(rows, target_places, strict=True)]
     orders: dict[int, int] = {}
     numbers = []
     for row in rows:
         numbers.append(orders.get(row.link.page, 0))
         orders[row.link.page] = numbers[-1] + 1
-    spots = [row.spot if row.spot is not None and row.spot.start >= 0 else None for row in rows]
+    text_ranges = [row.text_range if row.text_range is not None and row.text_range.start >= 0 else None for row in rows]
     columns = {
         "document_id": [document_id] * len(rows),
         "page": [row.link.page for row in rows],
         "link_ix": numbers,
         "bboxes": _nest_boxes(rows),
-        "element_id": [row.spot.element_id if row.spot else None for row in rows],
-        "start": [spot.start if spot else None for spot in spots],
-        "end": [spot.end if spot else None for spot in spots],
+        "element_id": [row.text_range.element_id if row.text_range else None for row in rows],
+        "start": [text_range.start if text_range else None for text_range in text_ranges],
+        "end": [text_range.end if text_range else None for text_range in text_ranges],
         "text": [row.text for row in rows],
         "kind": [_name_kind(row, target) for row, target in zip(rows, targets, strict=True)],
         "term": [row.entry.term if row.entry else None for row in rows],
         "subterm": [row.entry.subterm if row.entry else None for row in rows],
-        "target_page": [place.page if place else None for place in aims],
-        "target_y_pt": [place.shown_y if place else None for place in aims],
+        "target_page": [place.page if place else None for place in target_places],
+        "target_y_pt": [place.shown_y if place else None for place in target_places],
         "target_publisher_id": [
             (places[row.link.name].publisher_id or None) if row.link.name in places else None for row in rows
         ],
@@ -226,11 +234,11 @@ def _find_target(
     """Find what a link leads to; a page number is called by the words of its entry."""
     if place is None:
         return None
-    captioned = finder.find_captioned(place.page, row.text) if row.entry is None else None
-    if captioned is not None:
-        return captioned
-    named = places.get(row.link.name)
-    titles = named.titles if named is not None else ()
+    captioned_target = finder.find_captioned(place.page, row.text) if row.entry is None else None
+    if captioned_target is not None:
+        return captioned_target
+    named_place = places.get(row.link.name)
+    titles = named_place.titles if named_place is not None else ()
     if row.entry is None:
         return _find_linked(row.text, place, titles, finder)
     if row.entry.kind == "contents":
@@ -244,13 +252,13 @@ def _find_linked(words: str, place: Place, titles: Sequence[str], finder: Target
     if chapter is not None:
         return chapter
     if titles:
-        found = finder.find(place, titles=titles)
+        target = finder.find(place, titles=titles)
     else:
         # The words of a link are no title for sure: what begins at its point comes first.
-        found = finder.find(place, hints=words) or finder.find(place, titles=(words,))
-    if found is not None and fold_words(found.words).startswith(fold_words(words)):
-        return found
-    return finder.find_namesake(place, words, is_taken=found is not None) or found
+        target = finder.find(place, hints=words) or finder.find(place, titles=(words,))
+    if target is not None and fold_words(target.words).startswith(fold_words(words)):
+        return target
+    return finder.find_namesake(place, words, is_taken=target is not None) or target
 
 
 def _name_kind(row: _Row, target: Target | None) -> str:

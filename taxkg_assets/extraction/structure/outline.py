@@ -37,7 +37,21 @@ Rank = tuple[int, float]
 
 @dataclass(slots=True)
 class Heading:
-    """One heading with its place in the outline; `parent` indexes the list of headings, −1 is the document."""
+    """One heading with its position in the outline.
+
+    Attributes:
+        anchor_id: Id of the heading.
+        block: Block that prints it.
+        text: Words of the heading; of a run-in heading only the bold part.
+        kind: `box`, `line`, `part`, `section`, `subsection`, `runin`, …
+        key: Key of the box, line or section; None for none.
+        parent: Index of the parent in the list of headings; −1 at the top.
+        form: Form that the heading is about.
+        perspective: Readers that the text under it addresses: `filer`, `recipient`, `face`, …
+        repeat_ix: Number of equal headings before it on the page.
+        confidence: Confidence of kind and key before calibration.
+        rank: Rank in the outline; a heading is under those of smaller rank.
+    """
 
     anchor_id: str
     block: Block
@@ -53,13 +67,10 @@ class Heading:
 
 
 def find_continued(text: str) -> str:
-    """Return the title in a heading that ends in "continued"; empty for other headings.
+    """Return the words before "continued" at the end of a heading; empty for a heading without it.
 
     Args:
         text: The heading.
-
-    Returns:
-        The words before "continued"; empty for a heading without it.
     """
     for rule in load_section_grammar().continued:
         match = rule.pattern.search(text)
@@ -73,22 +84,24 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
 
     Args:
         blocks: Blocks in reading order.
-        identity: What kind of document it is.
+        identity: Form and type of the document.
 
     Returns:
         Headings in reading order.
     """
     outline = _Outline(identity)
-    before: Block | None = None
+    previous_block: Block | None = None
     for block in blocks:
-        if block.is_pictured != (before is not None and before.is_pictured):
+        if block.is_pictured != (previous_block is not None and previous_block.is_pictured):
             outline.turn_picture()
         if block.is_heading:
-            follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
+            follows_heading = (
+                previous_block is not None and previous_block.role in HEADER_ROLES and not previous_block.is_run_in
+            )
             outline.add(block, follows_heading=follows_heading)
         elif block.is_after_list:
             outline.end_list()
-        before = block
+        previous_block = block
     return outline.headings
 
 
@@ -99,8 +112,8 @@ class _Outline:
         self.identity = identity
         self.headings: list[Heading] = []
         self._stack: list[int] = []
-        self._seen: Counter[tuple[str, str | None, int, str, int]] = Counter()
-        self._on_page: Counter[int] = Counter()
+        self._repeat_counts: Counter[tuple[str, str | None, int, str, int]] = Counter()
+        self._headings_on_page: Counter[int] = Counter()
         self._face_page = 0
         self._first_division = ""
         self._around_picture: list[int] | None = None
@@ -111,12 +124,12 @@ class _Outline:
         if block.is_continued and headings:
             headings[-1].text += f" {block.text}"
             return
-        kind, key, rank = _place(block, doc_type=self.identity.doc_type)
+        kind, key, rank = _rank_heading(block, doc_type=self.identity.doc_type)
         if block.is_code and key is None:
             rank = self._rank_article(block, rank)
         elif block.named is not None and block.named.kind == "section":
             # Labels in one margin stand side by side, in whatever type.
-            mates = [
+            margin_labels = [
                 self.headings[ix]
                 for ix in self._stack
                 if not self.headings[ix].block.named or self.headings[ix].kind in ("part", "section", "subsection")
@@ -126,22 +139,22 @@ class _Outline:
                     rank,
                     *(
                         mate.rank
-                        for mate in mates
+                        for mate in margin_labels
                         if mate.block.named and mate.kind != "subsection" and mate.block.page == block.page
                     ),
                 ]
             )
-        around = list(self._stack)
+        open_headings = list(self._stack)
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
-        begun = self._find_begun(block)
-        parent = headings[begun].parent if begun is not None else parent
+        continued_title = self._find_continued_title(block)
+        parent = headings[continued_title].parent if continued_title is not None else parent
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
             kind = "subsection"
-        form = _form_of(block, parent, headings, identity=self.identity, is_chapter=rank[0] == 0)
-        number = self._on_page[block.page]
-        self._on_page[block.page] += 1
+        form = _find_form(block, parent, headings, identity=self.identity, is_chapter=rank[0] == 0)
+        number = self._headings_on_page[block.page]
+        self._headings_on_page[block.page] += 1
         text = block.heading or block.text
-        same = (form, key, parent, text, block.page)
+        repeat_key = (form, key, parent, text, block.page)
         document_id = block.element_id.rsplit(":", 2)[0]
         headings.append(
             Heading(
@@ -152,20 +165,20 @@ class _Outline:
                 key=key,
                 parent=parent,
                 form=form,
-                perspective=_perspective_of(block, parent, headings, identity=self.identity),
-                repeat_ix=self._seen[same],
+                perspective=_find_perspective_of_heading(block, parent, headings, identity=self.identity),
+                repeat_ix=self._repeat_counts[repeat_key],
                 confidence=0.98 if key else 0.9 if block.is_run_in else 0.95,
                 rank=rank,
             )
         )
-        self._seen[same] += 1
+        self._repeat_counts[repeat_key] += 1
         if not block.heads_table:
             self._stack.append(len(headings) - 1)
         elif block.role == "SubsectionHeader" or block.level > 0:
             # The title of a table opens nothing and, unless it is set like that of a section, closes nothing.
-            self._stack = around
+            self._stack = open_headings
 
-    def _find_begun(self, block: Block) -> int | None:
+    def _find_continued_title(self, block: Block) -> int | None:
         """Find the last title of the table that continues under a title with "continued"; None for another heading."""
         title = find_continued(block.text) if block.heads_table else ""
         last_first = range(len(self.headings) - 1, -1, -1)
@@ -250,7 +263,7 @@ def _find_key(text: str, doc_type: str) -> Key | None:
     return find_numbered_line(text) if found is None and doc_type == "filer_instructions" else found
 
 
-def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
+def _rank_heading(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
     """Return a heading's kind, key and rank."""
     if block.named is not None:
         if block.named.kind == "subsection":
@@ -259,13 +272,13 @@ def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
             return block.named.kind, block.named.key, (0, -round(first_shown(block.lines[0]).size_pt, 1))
         depth = _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH
         return block.named.kind, block.named.key, (_RUN_IN, _COLUMN_DEPTH if block.named.kind == "column" else depth)
-    found = find_statute_key(block.text, is_code=block.is_code)
-    if found is not None:
-        return found.kind, found.key, (_SECTION_RANK, 0.0)
+    key = find_statute_key(block.text, is_code=block.is_code)
+    if key is not None:
+        return key.kind, key.key, (_SECTION_RANK, 0.0)
     division = _division_rank(block.text)
     if division is not None and block.is_code:
         return "section", None, (0, division)
-    found = _find_key(block.text, doc_type)
+    key = _find_key(block.text, doc_type)
     if block.is_run_in:
         if load_section_grammar().standing.matches(block.text):
             return "section", None, (0, -round(block.size, 1))
@@ -273,12 +286,12 @@ def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
         rank: Rank = (_RUN_IN_ITALIC if block.is_italic and block.is_indented else _RUN_IN, 0.0)
         if load_section_grammar().examples.matches(block.text):
             rank = (_EXAMPLE, 0.0)
-        return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
+        return (key.kind, key.key, rank) if key is not None else ("runin", None, rank)
     # Of headings in one size the makers' level decides, then italics.
     rank = (0, -round(block.size, 1) + 0.01 * max(0, block.level) + (0.005 if block.is_italic else 0.0))
-    if found is not None and found.kind == "part" and load_roles().ordinals.matches(block.lines[0].text):
+    if key is not None and key.kind == "part" and load_roles().ordinals.matches(block.lines[0].text):
         rank = _PART_RANK
-    return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
+    return (key.kind, key.key, rank) if key is not None else ("section", None, rank)
 
 
 def _is_alone(block: Block) -> bool:
@@ -298,17 +311,17 @@ def _slug(text: str) -> str:
     return _SLUG.sub("-", text.lower())[:_SLUG_CHARS].strip("-") or "heading"
 
 
-def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_chapter: bool) -> str:
+def _find_form(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_chapter: bool) -> str:
     """Return the form that a heading mentions: those its chapter names, else the document's."""
     if is_chapter and (" and " in identity.form or "," in identity.form):
         for rule in load_section_grammar().named_forms:
-            named = [form for match in rule.pattern.finditer(block.text) for form in _FORM.findall(match["list"])]
-            if named and (parent < 0 or headings[parent].form == identity.form):
-                return " and ".join(dict.fromkeys(named))
+            form_names = [form for match in rule.pattern.finditer(block.text) for form in _FORM.findall(match["list"])]
+            if form_names and (parent < 0 or headings[parent].form == identity.form):
+                return " and ".join(dict.fromkeys(form_names))
     return headings[parent].form if parent >= 0 else identity.form
 
 
-def _perspective_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity) -> str:
+def _find_perspective_of_heading(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity) -> str:
     """Return the readers that the text under a heading addresses."""
     if identity.doc_type == "form":
         if load_section_grammar().recipient_pages.matches(block.text):

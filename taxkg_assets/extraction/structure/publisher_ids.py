@@ -18,7 +18,7 @@ from taxkg_assets.schemas import Anchors, Sections, Tables, validated
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedTables:
     """The tables of a document with the publisher's numbers."""
 
     anchors: dy.DataFrame[Anchors]
@@ -34,21 +34,22 @@ def add_publisher_ids(
     places: Iterable[NamedPlace],
     finder: TargetFinder,
     page_url: str | None,
-) -> Numbered:
+) -> NumberedTables:
     """Fill `publisher_id` of headings, paragraphs and tables, and `official_url` of headings.
 
     Args:
         anchors: Headings of the document.
         sections: Content elements of the document.
         tables: Tables of the document.
-        places: The document's named places.
-        finder: Finds the element at a point.
-        page_url: Official web page of the document.
+        places: Named destinations of the document.
+        finder: Object that finds the element at a point of a page.
+        page_url: Official web page of the document; None for none.
 
     Returns:
-        The same rows; if several ids point to one element, the one with the same title counts, else the nearest.
+        The same rows with ids. If several destinations point to one element, one that has a title counts, else the
+        nearest one.
     """
-    named: dict[str, dict[str, NamedPlace]] = {"anchors": {}, "sections": {}, "tables": {}}
+    places_by_table: dict[str, dict[str, NamedPlace]] = {"anchors": {}, "sections": {}, "tables": {}}
     ranks: dict[tuple[str, str], tuple[bool, float, str]] = {}
     for place in places:
         if not place.publisher_id:
@@ -59,18 +60,18 @@ def add_publisher_ids(
         rank = (not place.titles, abs(target.y0 - place.place.y), place.name)
         for table, key in _find_keys(target):
             if rank < ranks.get((table, key), (True, float("inf"), "")):
-                ranks[table, key], named[table][key] = rank, place
-    urls = {key: f"{page_url}#{place.name}" for key, place in named["anchors"].items()} if page_url else {}
-    if named["anchors"]:
-        with_ids = _filled(anchors, "anchor_id", named["anchors"]).with_columns(
+                ranks[table, key], places_by_table[table][key] = rank, place
+    urls = {key: f"{page_url}#{place.name}" for key, place in places_by_table["anchors"].items()} if page_url else {}
+    if places_by_table["anchors"]:
+        with_ids = _fill_ids(anchors, "anchor_id", places_by_table["anchors"]).with_columns(
             official_url=pl.col("anchor_id").replace_strict(urls, default=None, return_dtype=pl.String)
         )
         anchors = validated(with_ids, Anchors)
-    if named["sections"]:
-        sections = validated(_filled(sections, "element_id", named["sections"]), Sections)
-    if named["tables"]:
-        tables = validated(_filled(tables, "table_id", named["tables"]), Tables)
-    return Numbered(anchors, sections, tables)
+    if places_by_table["sections"]:
+        sections = validated(_fill_ids(sections, "element_id", places_by_table["sections"]), Sections)
+    if places_by_table["tables"]:
+        tables = validated(_fill_ids(tables, "table_id", places_by_table["tables"]), Tables)
+    return NumberedTables(anchors, sections, tables)
 
 
 def _find_keys(target: Target) -> list[tuple[str, str]]:
@@ -81,6 +82,6 @@ def _find_keys(target: Target) -> list[tuple[str, str]]:
     return [*keys, ("tables", target.table_id)] if target.table_id is not None else keys
 
 
-def _filled(frame: pl.DataFrame, key: str, named: Mapping[str, NamedPlace]) -> pl.DataFrame:
-    ids = {value: place.publisher_id for value, place in named.items()}
+def _fill_ids(frame: pl.DataFrame, key: str, places_by_key: Mapping[str, NamedPlace]) -> pl.DataFrame:
+    ids = {value: place.publisher_id for value, place in places_by_key.items()}
     return frame.with_columns(publisher_id=pl.col(key).replace_strict(ids, default=None, return_dtype=pl.String))

@@ -115,13 +115,12 @@ def build_sections(
 
     Args:
         blocks: All blocks of the document.
-        anchors: Its outline.
-        tables: Its tables; a region without a row there is kept as plain text.
+        anchors: Headings of the document.
+        tables: Tables of the document; a table region without a row here is kept as plain text.
         document_id: Id of the document.
 
     Returns:
-        Rows with owner, text and the rectangle of each printed line; the anchor is null before the first heading and on
-        the face of a form.
+        Rows of `sections`; `anchor_id` is null before the first heading, and on a form's face outside of its lines.
     """
     owners = _Owners(
         {
@@ -132,7 +131,7 @@ def build_sections(
     )
     titles: dict[str, str] = {} if tables is None else dict(tables.select("table_id", "title").iter_rows())
     rows = _find_rows(blocks, owners, titles=titles)
-    return _frame(rows, document_id=document_id)
+    return _build_frame(rows, document_id=document_id)
 
 
 def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, str]) -> list[_Row]:
@@ -140,13 +139,13 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
     by_table: dict[str, _Row] = {}
     open_row: _Row | None = None
     # After pages that are pictures, text continues the paragraph and the heading before them.
-    around: tuple[_Row | None, str | None] | None = None
+    interrupted: tuple[_Row | None, str | None] | None = None
     captions = {(block.page, block.text.strip()): block for block in blocks if block.table_id is None}
     for block in blocks:
-        if block.is_pictured and around is None:
-            around, open_row = (open_row, owners.current), None
-        elif around is not None and not block.is_pictured:
-            (open_row, owners.current), around = around, None
+        if block.is_pictured and interrupted is None:
+            interrupted, open_row = (open_row, owners.current), None
+        elif interrupted is not None and not block.is_pictured:
+            (open_row, owners.current), interrupted = interrupted, None
         if block.is_heading and not block.is_continued:
             owners.enter(block)
             # The title of a table floats with it.
@@ -182,30 +181,35 @@ def _resume_after_tables(rows: Sequence[_Row]) -> list[_Row]:
 
     Text that follows the second half belongs to the paragraph's heading again, not to the table's.
     """
-    kept: list[_Row] = []
-    cut: _Row | None = None
+    joined_rows: list[_Row] = []
+    cut_row: _Row | None = None
     has_table = False
-    lent: tuple[str | None, str | None] | None = None
-    for before, row in zip([None, *rows], rows, strict=False):
+    changed_owner: tuple[str | None, str | None] | None = None
+    for previous_row, row in zip([None, *rows], rows, strict=False):
         if row.table_id is not None:
             has_table = True
-            kept.append(row)
+            joined_rows.append(row)
             continue
-        if cut is not None and before is not None and has_table and _resumes(cut, row, before=before):
-            lent, has_table = (row.anchor_id, cut.anchor_id), False
-            _append(cut, row.text, row.pieces, row.element_ids, last=row.last)
-            cut = cut if _is_cut(cut) else None
+        if (
+            cut_row is not None
+            and previous_row is not None
+            and has_table
+            and _resumes(cut_row, row, before=previous_row)
+        ):
+            changed_owner, has_table = (row.anchor_id, cut_row.anchor_id), False
+            _append(cut_row, row.text, row.pieces, row.element_ids, last=row.last)
+            cut_row = cut_row if _is_cut(cut_row) else None
             continue
-        if lent is not None and row.anchor_id == lent[0]:
-            row.anchor_id = lent[1]
+        if changed_owner is not None and row.anchor_id == changed_owner[0]:
+            row.anchor_id = changed_owner[1]
         else:
-            lent = None
+            changed_owner = None
         if _is_cut(row):
-            cut, has_table = row, False
-        elif cut is not None and _ends(cut, row, is_before_table=not has_table):
-            cut = None
-        kept.append(row)
-    return kept
+            cut_row, has_table = row, False
+        elif cut_row is not None and _ends(cut_row, row, is_before_table=not has_table):
+            cut_row = None
+        joined_rows.append(row)
+    return joined_rows
 
 
 def _is_cut(row: _Row) -> bool:
@@ -251,8 +255,12 @@ def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Map
         text, pieces = caption.text, list(caption.pieces)
     elif title.strip() and title.strip() != text:
         text = title
-        parts = [part.bbox for (page, said), part in captions.items() if page == block.page and said and said in title]
-        x0, y0, x1, y1 = zip(*[block.bbox, *parts], strict=True)
+        caption_boxes = [
+            part.bbox
+            for (page, caption_text), part in captions.items()
+            if page == block.page and caption_text and caption_text in title
+        ]
+        x0, y0, x1, y1 = zip(*[block.bbox, *caption_boxes], strict=True)
         pieces = [Piece(0, len(title), block.page, min(x0), min(y0), max(x1), max(y1))]
     return _Row(block, anchor_id, text, pieces, [block.element_id], block, block.table_id)
 
@@ -285,28 +293,28 @@ def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:
     return starts_low or row.floats == 0
 
 
-def _append(row: _Row, more: str, pieces: Sequence[Piece], element_ids: Sequence[str], *, last: Block) -> None:
+def _append(row: _Row, new_text: str, pieces: Sequence[Piece], element_ids: Sequence[str], *, last: Block) -> None:
     """Add a continuing block's text; a hyphen at the break that splits a word is removed."""
     text = row.text
-    glue = " "
-    if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and more[:1].islower():
-        text, glue = text[:-1], ""
+    separator = " "
+    if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and new_text[:1].islower():
+        text, separator = text[:-1], ""
     elif text.endswith(("/", "—", "-")):
-        glue = ""
-    shift = len(text) + len(glue)
+        separator = ""
+    offset = len(text) + len(separator)
     end = row.pieces[-1]
-    row.pieces[-1] = Piece(end.start, shift, end.page, end.x0, end.y0, end.x1, end.y1)
+    row.pieces[-1] = Piece(end.start, offset, end.page, end.x0, end.y0, end.x1, end.y1)
     row.pieces += [
-        Piece(piece.start + shift, piece.end + shift, piece.page, piece.x0, piece.y0, piece.x1, piece.y1)
+        Piece(piece.start + offset, piece.end + offset, piece.page, piece.x0, piece.y0, piece.x1, piece.y1)
         for piece in pieces
     ]
-    row.text = text + glue + more
+    row.text = text + separator + new_text
     row.element_ids.extend(element_ids)
     row.last = last
     row.floats = 0
 
 
-def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
+def _build_frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
     columns = {
         "element_id": [row.block.element_id for row in rows],
         "anchor_id": [row.anchor_id for row in rows],

@@ -33,7 +33,16 @@ _LAST_NUMBER = re.compile(r"[.:-]?\d+[A-Za-z]?$")
 
 @dataclass(slots=True)
 class PlacedLine:
-    """One line of a statute; `trailing_space_pt` is the unused width of its column."""
+    """One line of a statute.
+
+    Attributes:
+        line: The printed line.
+        is_indented: Whether it begins to the right of the column's margin.
+        trailing_space_pt: Unused width of the column after it, in points.
+        is_after_gap: Whether a gap parts it from the line above.
+        opens_section: Whether it is the heading of a section.
+        is_centered: Whether it is in the middle of the column.
+    """
 
     line: Line
     is_indented: bool
@@ -51,37 +60,37 @@ def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) 
         pages_lines: Lines of each page.
 
     Returns:
-        Lines with their place, and separately the lines that only repeat on its pages.
+        Lines of text with their indentation, and the lines that only repeat from page to page.
     """
-    placed: list[PlacedLine] = []
+    placed_lines: list[PlacedLine] = []
     furniture: list[Line] = []
     repeated = _find_repeated(source.pages, pages_lines)
     for page, lines in zip(source.pages, pages_lines, strict=True):
         if source.is_text_file:
             columns = [list(lines)]
         else:
-            kept: list[Line] = []
+            text_lines: list[Line] = []
             for line in lines:
-                (furniture if _is_furniture(line, page.height_pt, repeated) else kept).append(line)
-            items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in kept]
+                (furniture if _is_furniture(line, page.height_pt, repeated) else text_lines).append(line)
+            items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in text_lines]
             columns = [merge_lines([item.line for item in run.items if item.line]) for run in find_columns(items)]
         for column in columns:
             margin = min((line.x0 for line in column), default=0.0)
-            edge = max((line.x1 for line in column), default=0.0)
+            right_edge = max((line.x1 for line in column), default=0.0)
             for line in column:
                 # A text file's lines are broken twice, by its author and to fit the page: their room says nothing.
-                room = 0.0 if source.is_text_file else edge - line.x1
-                is_even = abs(line.x0 - margin - (edge - line.x1)) < _INDENT_PT
+                trailing_space = 0.0 if source.is_text_file else right_edge - line.x1
+                has_equal_margins = abs(line.x0 - margin - (right_edge - line.x1)) < _INDENT_PT
                 # The middle of a text file is that of its author's lines, whose width is unknown.
-                is_centered = line.x0 > margin + _CENTERED_PT and (is_even or source.is_text_file)
+                is_centered = line.x0 > margin + _CENTERED_PT and (has_equal_margins or source.is_text_file)
                 is_indented = line.x0 > margin + _INDENT_PT
-                placed.append(PlacedLine(line, is_indented, room, is_centered=is_centered))
-    _mark_gaps(placed)
-    _mark_sections(placed)
-    return placed, furniture
+                placed_lines.append(PlacedLine(line, is_indented, trailing_space, is_centered=is_centered))
+    _mark_gaps(placed_lines)
+    _mark_sections(placed_lines)
+    return placed_lines, furniture
 
 
-def _folded(line: Line) -> str:
+def _fold_numbers(line: Line) -> str:
     return re.sub(r"\d+|\b[ivxlc]+\b", "#", line.text)
 
 
@@ -94,83 +103,83 @@ def _find_repeated(pages: Sequence[Page], pages_lines: Sequence[Sequence[Line]])
     counts = Counter(
         key
         for page, lines in zip(pages, pages_lines, strict=True)
-        for key in {(_folded(line), round(line.base)) for line in lines if _is_at_edge(line, page.height_pt)}
+        for key in {(_fold_numbers(line), round(line.base)) for line in lines if _is_at_edge(line, page.height_pt)}
     )
     least = min(thresholds().repeat_pages, max(2, len(pages)))
     return {key for key, count in counts.items() if count >= least}
 
 
 def _is_furniture(line: Line, height: float, repeated: set[tuple[str, int]]) -> bool:
-    if (_folded(line), round(line.base)) in repeated and _is_at_edge(line, height):
+    if (_fold_numbers(line), round(line.base)) in repeated and _is_at_edge(line, height):
         return find_statute_key(line.text) is None
     return (line.y0 > 0.93 * height or line.y1 < 0.07 * height) and (
         len(line.text) < 12 or load_roles().artifacts.matches(line.text)
     )
 
 
-def _mark_gaps(placed: Sequence[PlacedLine]) -> None:
+def _mark_gaps(placed_lines: Sequence[PlacedLine]) -> None:
     """Mark the lines that stand farther below the line before them than lines of one paragraph do."""
     steps: dict[float, list[float]] = defaultdict(list)
-    pairs = [(before.line, after) for before, after in pairwise(placed)]
-    near = [(up, low) for up, low in pairs if up.page == low.line.page and 0 < low.line.base - up.base < 4 * up.size]
-    for up, low in near:
-        if up.size == low.line.size:
-            steps[up.size].append(low.line.base - up.base)
+    pairs = [(before.line, after) for before, after in pairwise(placed_lines)]
+    near = [
+        (line_above, line_below)
+        for line_above, line_below in pairs
+        if line_above.page == line_below.line.page and 0 < line_below.line.base - line_above.base < 4 * line_above.size
+    ]
+    for line_above, line_below in near:
+        if line_above.size == line_below.line.size:
+            steps[line_above.size].append(line_below.line.base - line_above.base)
     usual = {size: min(median(found), 1.35 * size) for size, found in steps.items()}
-    for up, low in near:
-        size = low.line.size
-        low.is_after_gap = low.line.base - up.base > usual.get(size, 1.35 * size) + _GAP_SIZES * size
+    for line_above, line_below in near:
+        size = line_below.line.size
+        line_below.is_after_gap = (
+            line_below.line.base - line_above.base > usual.get(size, 1.35 * size) + _GAP_SIZES * size
+        )
 
 
-def _mark_sections(placed: Sequence[PlacedLine]) -> None:
+def _mark_sections(placed_lines: Sequence[PlacedLine]) -> None:
     """Mark the lines that open a section, in the styles that this code uses."""
-    sure = {ix: key.key or "" for ix, row in enumerate(placed) if (key := _sure_key(row)) is not None}
-    chapters = {_LAST_NUMBER.sub("", key) for key in sure.values()} - {"sec_", ""}
-    for ix in sure:
-        placed[ix].opens_section = True
+    certain_keys = {ix: key.key or "" for ix, row in enumerate(placed_lines) if (key := _sure_key(row)) is not None}
+    chapters = {_LAST_NUMBER.sub("", key) for key in certain_keys.values()} - {"sec_", ""}
+    for ix in certain_keys:
+        placed_lines[ix].opens_section = True
     for rule in load_section_grammar().statute_styles:
         found: dict[int, str] = {}
-        for ix, row in enumerate(placed):
+        for ix, row in enumerate(placed_lines):
             match = rule.pattern.match(row.line.text) if not row.is_indented else None
-            if match is not None and ix not in sure and follows_complete_sentence(placed, ix):
+            if match is not None and ix not in certain_keys and follows_complete_sentence(placed_lines, ix):
                 found[ix] = f"sec_{match['number']}"
         is_used = len(set(found.values())) >= rule.least
         for ix, name in found.items():
-            placed[ix].opens_section |= is_used or _LAST_NUMBER.sub("", name) in chapters
+            placed_lines[ix].opens_section |= is_used or _LAST_NUMBER.sub("", name) in chapters
 
 
 def _sure_key(row: PlacedLine) -> Key | None:
     return None if row.is_indented else find_statute_key(row.line.text)
 
 
-def follows_complete_sentence(placed: Sequence[PlacedLine], at: int) -> bool:
+def follows_complete_sentence(placed_lines: Sequence[PlacedLine], line_ix: int) -> bool:
     """Return whether a line may begin a new block: it follows a gap, a heading or a complete sentence.
 
     Args:
-        placed: Lines in reading order.
-        at: Index of the line.
-
-    Returns:
-        True if the line may begin something.
+        placed_lines: Lines in reading order.
+        line_ix: Index of the line.
     """
-    if at == 0 or placed[at].is_after_gap:
+    if line_ix == 0 or placed_lines[line_ix].is_after_gap:
         return True
-    before = placed[at - 1].line
+    before = placed_lines[line_ix - 1].line
     return load_roles().sentence_ends.matches(before.text) or is_division(before.text) or before.text.isupper()
 
 
-def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: bool) -> bool:
+def begins_paragraph(placed_lines: Sequence[PlacedLine], line_ix: int, *, marks_are_flush: bool) -> bool:
     """Return whether a line begins a paragraph: after a gap, at a list mark, or indented.
 
     Args:
-        placed: Lines in reading order.
-        at: Index of the line.
-        marks_are_flush: Whether list marks of the document are at the margin.
-
-    Returns:
-        True if it begins a paragraph.
+        placed_lines: Lines in reading order.
+        line_ix: Index of the line.
+        marks_are_flush: Whether the document prints its list marks at the margin.
     """
-    row, before = placed[at], placed[at - 1]
+    row, before = placed_lines[line_ix], placed_lines[line_ix - 1]
     if row.is_after_gap:
         return True
     if load_roles().lists.matches(row.line.text):
@@ -184,14 +193,20 @@ def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: 
 
 def _hangs_under(line: Line, before: PlacedLine) -> bool:
     """Decide whether an indented line only continues a line of the same indent, or that of a list mark before it."""
-    up = before.line
-    is_below = up.page == line.page and up.base < line.base
-    if not is_below or load_roles().sentence_ends.matches(up.text) or before.trailing_space_pt > _first_word_pt(line):
+    line_above = before.line
+    is_below = line_above.page == line.page and line_above.base < line.base
+    if (
+        not is_below
+        or load_roles().sentence_ends.matches(line_above.text)
+        or before.trailing_space_pt > _first_word_pt(line)
+    ):
         return False
-    if before.is_indented and abs(line.x0 - up.x0) < _INDENT_PT / 2:
+    if before.is_indented and abs(line.x0 - line_above.x0) < _INDENT_PT / 2:
         return True
     reach = thresholds().hanging_sizes * line.size
-    return load_roles().lists.matches(up.text) and (not before.is_indented or 0 < line.x0 - up.x0 <= reach)
+    return load_roles().lists.matches(line_above.text) and (
+        not before.is_indented or 0 < line.x0 - line_above.x0 <= reach
+    )
 
 
 def _ends_clause(text: str) -> bool:
@@ -204,15 +219,15 @@ def _first_word_pt(line: Line) -> float:
     return share * (line.x1 - line.x0)
 
 
-def are_marks_flush(placed: Sequence[PlacedLine]) -> bool:
+def are_marks_flush(placed_lines: Sequence[PlacedLine]) -> bool:
     """Return whether a statute prints most of its list marks at the margin.
 
     Args:
-        placed: Lines of the page with their places.
+        placed_lines: Lines in reading order.
     """
     flush = indented = 0
-    for ix, row in enumerate(placed):
+    for ix, row in enumerate(placed_lines):
         if ix and load_roles().lists.matches(row.line.text):
             indented += row.is_indented
-            flush += not row.is_indented and _ends_clause(placed[ix - 1].line.text)
+            flush += not row.is_indented and _ends_clause(placed_lines[ix - 1].line.text)
     return flush > indented

@@ -31,15 +31,15 @@ def is_statute(source: Source, *, identity: Identity, pages_lines: Sequence[Sequ
 
     Args:
         source: Pages of the document.
-        identity: What the document is.
+        identity: Form and type of the document.
         pages_lines: Lines of each page, from top to bottom.
     """
     if identity.doc_type == "statute":
         return True
     if identity.doc_type != "other" and not source.is_text_file:
         return False
-    placed, _ = find_placed_lines(source, pages_lines=pages_lines)
-    return sum(row.opens_section for row in placed) >= _SECTIONS
+    placed_lines, _ = find_placed_lines(source, pages_lines=pages_lines)
+    return sum(row.opens_section for row in placed_lines) >= _SECTIONS
 
 
 def find_statute_blocks(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> list[Block]:
@@ -52,29 +52,29 @@ def find_statute_blocks(source: Source, *, pages_lines: Sequence[Sequence[Line]]
     Returns:
         Blocks in reading order.
     """
-    placed, furniture = find_placed_lines(source, pages_lines=pages_lines)
-    reader = _Reader(source.document_id, _cut_headings(placed))
-    at = 0
-    while at < len(reader.placed):
-        at = reader.read(at)
+    placed_lines, furniture = find_placed_lines(source, pages_lines=pages_lines)
+    reader = _Reader(source.document_id, _cut_headings(placed_lines))
+    line_ix = 0
+    while line_ix < len(reader.placed_lines):
+        line_ix = reader.read(line_ix)
     _name_title(reader.blocks)
     for line in furniture:
         reader.add([line], "PageArtifact", is_continued=False)
     return sorted(reader.blocks, key=lambda block: (block.page, block.element_ix))
 
 
-def _cut_headings(placed: Sequence[PlacedLine]) -> list[PlacedLine]:
+def _cut_headings(placed_lines: Sequence[PlacedLine]) -> list[PlacedLine]:
     """Cut a line that opens a section where the section's text begins on it."""
-    whole: list[PlacedLine] = []
-    for row in placed:
-        run_on = _find_run_on(row.line.text) if row.opens_section else None
-        head, rest = cut_line(row.line, run_on) if run_on is not None else ([], [])
+    new_lines: list[PlacedLine] = []
+    for row in placed_lines:
+        text_start = _find_run_on(row.line.text) if row.opens_section else None
+        head, rest = cut_line(row.line, text_start) if text_start is not None else ([], [])
         if head and rest:
-            whole.append(PlacedLine(head[0], row.is_indented, 0.0, row.is_after_gap, row.opens_section))
-            whole.append(PlacedLine(rest[0], row.is_indented, row.trailing_space_pt, is_after_gap=True))
+            new_lines.append(PlacedLine(head[0], row.is_indented, 0.0, row.is_after_gap, row.opens_section))
+            new_lines.append(PlacedLine(rest[0], row.is_indented, row.trailing_space_pt, is_after_gap=True))
         else:
-            whole.append(row)
-    return whole
+            new_lines.append(row)
+    return new_lines
 
 
 def _find_run_on(text: str) -> int | None:
@@ -105,24 +105,24 @@ def _ends_heading(text: str) -> bool:
 class _Reader:
     """Reads lines in order into blocks; headings and paragraphs run over page breaks."""
 
-    def __init__(self, document_id: str, placed: Sequence[PlacedLine]) -> None:
+    def __init__(self, document_id: str, placed_lines: Sequence[PlacedLine]) -> None:
         self.document_id = document_id
-        self.placed = placed
-        self.marks_are_flush = are_marks_flush(placed)
+        self.placed_lines = placed_lines
+        self.marks_are_flush = are_marks_flush(placed_lines)
         self.blocks: list[Block] = []
         self._on_page: dict[int, int] = {}
 
-    def read(self, at: int) -> int:
+    def read(self, line_ix: int) -> int:
         """Read the block that begins at a line, and return the index of the next line."""
-        placed, line = self.placed, self.placed[at].line
-        if placed[at].opens_section:
-            stop, role = _section_end(placed, at), "SectionHeader"
-        elif _heads_division(placed, at):
-            stop, role = _division_end(placed, at), "SectionHeader"
+        placed_lines, line = self.placed_lines, self.placed_lines[line_ix].line
+        if placed_lines[line_ix].opens_section:
+            stop, role = _section_end(placed_lines, line_ix), "SectionHeader"
+        elif _heads_division(placed_lines, line_ix):
+            stop, role = _division_end(placed_lines, line_ix), "SectionHeader"
         else:
-            stop = _paragraph_end(placed, at, marks_are_flush=self.marks_are_flush)
+            stop = _paragraph_end(placed_lines, line_ix, marks_are_flush=self.marks_are_flush)
             role = "ListBlock" if load_roles().lists.matches(line.text) else "BodyText"
-        lines = [row.line for row in placed[at:stop]]
+        lines = [row.line for row in placed_lines[line_ix:stop]]
         for ix, (_, run) in enumerate(groupby(lines, key=lambda line: line.page)):
             self.add(list(run), role, is_continued=ix > 0)
         return stop
@@ -162,45 +162,52 @@ def _is_at_heading_place(row: PlacedLine) -> bool:
     return row.is_centered or not row.is_indented
 
 
-def _heads_division(placed: Sequence[PlacedLine], at: int) -> bool:
+def _heads_division(placed_lines: Sequence[PlacedLine], line_ix: int) -> bool:
     """Decide whether a line heads a division: after a whole sentence or a gap, or right before another heading."""
-    if not _is_at_heading_place(placed[at]) or not is_division(placed[at].line.text):
+    if not _is_at_heading_place(placed_lines[line_ix]) or not is_division(placed_lines[line_ix].line.text):
         return False
-    if follows_complete_sentence(placed, at):
+    if follows_complete_sentence(placed_lines, line_ix):
         return True
-    return any(_opens(placed[after]) for after in range(at + 1, min(len(placed), at + 1 + _DIVISION_LINES)))
+    return any(
+        _opens(placed_lines[after])
+        for after in range(line_ix + 1, min(len(placed_lines), line_ix + 1 + _DIVISION_LINES))
+    )
 
 
-def _section_end(placed: Sequence[PlacedLine], at: int) -> int:
+def _section_end(placed_lines: Sequence[PlacedLine], line_ix: int) -> int:
     """Find where a section's heading ends: at its full stop, or where a gap, a list or indented text begins."""
-    stop = at + 1
-    while stop < min(len(placed), at + _HEADING_LINES) and not _ends_heading(placed[stop - 1].line.text):
-        row = placed[stop]
+    stop = line_ix + 1
+    while stop < min(len(placed_lines), line_ix + _HEADING_LINES) and not _ends_heading(
+        placed_lines[stop - 1].line.text
+    ):
+        row = placed_lines[stop]
         if row.is_indented or row.is_after_gap or _opens(row) or load_roles().lists.matches(row.line.text):
             break
         stop += 1
     return stop
 
 
-def _division_end(placed: Sequence[PlacedLine], at: int) -> int:
+def _division_end(placed_lines: Sequence[PlacedLine], line_ix: int) -> int:
     """Find where a division's heading ends: it continues where only its own lines part it from the next heading."""
-    for stop in range(at + 1, min(len(placed), at + _DIVISION_LINES + 1)):
-        if _opens(placed[stop]):
+    for stop in range(line_ix + 1, min(len(placed_lines), line_ix + _DIVISION_LINES + 1)):
+        if _opens(placed_lines[stop]):
             return stop
-        if not _is_at_heading_place(placed[stop]) or not _same_type(placed[at].line, placed[stop].line):
+        if not _is_at_heading_place(placed_lines[stop]) or not _same_type(
+            placed_lines[line_ix].line, placed_lines[stop].line
+        ):
             break
-    return at + 1
+    return line_ix + 1
 
 
 def _same_type(line: Line, other: Line) -> bool:
     return abs(line.size - other.size) < 0.3 and line.is_bold == other.is_bold
 
 
-def _paragraph_end(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: bool) -> int:
+def _paragraph_end(placed_lines: Sequence[PlacedLine], line_ix: int, *, marks_are_flush: bool) -> int:
     """Find where a paragraph ends: before the next paragraph, list item or heading."""
-    stop = at + 1
-    while stop < len(placed) and not begins_paragraph(placed, stop, marks_are_flush=marks_are_flush):
-        if placed[stop].opens_section or _heads_division(placed, stop):
+    stop = line_ix + 1
+    while stop < len(placed_lines) and not begins_paragraph(placed_lines, stop, marks_are_flush=marks_are_flush):
+        if placed_lines[stop].opens_section or _heads_division(placed_lines, stop):
             break
         stop += 1
     return stop

@@ -19,34 +19,36 @@ _SAME_ROW_SIZES, _NEXT_LINE_SIZES = 0.3, 2.0
 
 
 def find_strayed_labels(lines: Sequence[Line], places: Sequence[TagPlace]) -> dict[int, Line]:
-    """Find the labels of a tagged page that are printed before words of another tag, away from the rest of their own.
+    """Find labels of list items that are tagged as part of another paragraph.
+
+    An example is the number of each publication in a list: printed before the item, but tagged elsewhere.
 
     Args:
         lines: Lines of the page, in tag order.
-        places: What encloses each tag.
+        places: Position of each structure tag.
 
     Returns:
-        For the first line of each block (by `id`), the label that belongs before it.
+        Label by `id()` of the line that it belongs before, the first line of the item.
     """
     blocks: dict[int, list[Line]] = defaultdict(list)
     for line in lines:
         tag_ix = line.spans[0].tag_ix
         if tag_ix >= 0 and places[tag_ix].table_ix < 0 and places[tag_ix].block_ix >= 0:
             blocks[places[tag_ix].block_ix].append(line)
-    firsts = [own[0] for own in blocks.values() if not own[0].is_bold]
-    found: dict[int, Line] = {}
-    for own in blocks.values():
-        if len(own) < 2:
+    first_lines = [lines_of_block[0] for lines_of_block in blocks.values() if not lines_of_block[0].is_bold]
+    label_by_line: dict[int, Line] = {}
+    for lines_of_block in blocks.values():
+        if len(lines_of_block) < 2:
             continue
-        labeled = [(line, _find_labeled(line, firsts)) for line in own if _is_label(line)]
-        strayed = [(line, first) for line, first in labeled if first is not None]
-        rest = [line for line in own if not any(line is label for label, _ in strayed)]
-        if len(strayed) < 2 and not rest:
+        labels_with_line = [(line, _find_labeled(line, first_lines)) for line in lines_of_block if _is_label(line)]
+        strayed_labels = [(line, labeled_line) for line, labeled_line in labels_with_line if labeled_line is not None]
+        other_lines = [line for line in lines_of_block if not any(line is label for label, _ in strayed_labels)]
+        if len(strayed_labels) < 2 and not other_lines:
             continue
-        for line, first in strayed:
-            if not any(_is_near(line, other) for other in rest):
-                found[id(first)] = line
-    return found
+        for line, labeled_line in strayed_labels:
+            if not any(_is_near(line, other) for other in other_lines):
+                label_by_line[id(labeled_line)] = line
+    return label_by_line
 
 
 def _is_label(line: Line) -> bool:

@@ -11,16 +11,16 @@ _TEXT_ROLES = ("BodyText", "ListBlock", "Callout", "PageArtifact")
 
 
 def find_distant_titles(blocks: Iterable[Block], *, titles: Mapping[str, str]) -> dict[str, str]:
-    """Find titles for tables without an adjacent one, from the worksheet or chart that contains them.
+    """Find titles for tables that have none right above them: the heading of the worksheet or chart that contains them.
 
     Args:
         blocks: Blocks of the document, in reading order.
-        titles: Title of each table by its id, empty for none.
+        titles: Title by table id; empty for a table without one.
 
     Returns:
-        Title by table id.
+        Title by table id, for tables that had none.
     """
-    found: dict[str, str] = {}
+    new_titles: dict[str, str] = {}
     heading, page = "", 0
     for block in blocks:
         if block.page != page:
@@ -31,7 +31,7 @@ def find_distant_titles(blocks: Iterable[Block], *, titles: Mapping[str, str]) -
             if titles[block.table_id]:
                 heading = ""
             elif heading:
-                found[block.table_id] = heading
+                new_titles[block.table_id] = heading
         elif block.role not in _TEXT_ROLES and not block.is_run_in:
             heading = ""
-    return found
+    return new_titles

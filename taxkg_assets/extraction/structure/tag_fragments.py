@@ -35,28 +35,32 @@ def join_at_links(units: Sequence[Unit], tags: Sequence[Tag]) -> list[Unit]:
     """Join units of text that are one sentence interrupted by a link.
 
     Args:
-        units: Consecutive text of the tags of a page.
+        units: Text of a page by structure tag.
         tags: Structure tags of the page.
 
     Returns:
-        Units in the same order; one that continues after a link has the lines of all its fragments.
+        Units in the same order; a sentence that a link interrupts is one unit.
     """
-    joined: list[Unit] = []
+    joined_units: list[Unit] = []
     was_link = is_sentence_open = False
     for unit in units:
         is_link = _is_link(unit, tags)
-        before = joined[-1] if joined else None
-        if before is not None and (is_link or was_link or is_sentence_open) and _continues(before, unit, tags):
+        previous_unit = joined_units[-1] if joined_units else None
+        if (
+            previous_unit is not None
+            and (is_link or was_link or is_sentence_open)
+            and _continues(previous_unit, unit, tags)
+        ):
             # After a link on a line of its own, only text that begins in small letters belongs to the sentence.
             is_sentence_open = (
-                is_sentence_open or is_link or unit.lines[0].text[0].islower() or _is_adjacent(before, unit)
+                is_sentence_open or is_link or unit.lines[0].text[0].islower() or _is_adjacent(previous_unit, unit)
             )
             if is_sentence_open:
-                before.lines += unit.lines
+                previous_unit.lines += unit.lines
                 continue
-        joined.append(unit)
+        joined_units.append(unit)
         was_link, is_sentence_open = is_link, False
-    return joined
+    return joined_units
 
 
 def _is_link(unit: Fragment, tags: Sequence[Tag]) -> bool:

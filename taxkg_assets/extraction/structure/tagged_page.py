@@ -32,7 +32,13 @@ _LABEL_LINES, _ADJACENT_SIZES = 3, 0.3
 class TagUnit:
     """Consecutive text of one block-level tag, list item or table.
 
-    path: the tag's path, equal on all pages it continues on. table_ix: the tag of the table, or −1.
+    Attributes:
+        place: Position of the tag.
+        path: Path of the tag, equal on all pages that it continues on.
+        table_ix: Tag of the table; −1 for other text.
+        lines: Printed lines.
+        has_mark: Whether it begins with the mark of a list item.
+        is_item_start: Whether it begins a list item.
     """
 
     place: TagPlace
@@ -53,45 +59,45 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
 
     Args:
         page: Page with its spans, rules and fields.
-        lines: Of the page, in tag order, without furniture.
-        regions: Tables that are read as such; the cells of others are text like any other. Untagged lines in one
-            are its header, which a page repeats.
+        lines: Lines of the page in tag order, without furniture.
+        regions: Tables that are read as tables; the cells of other tagged tables are read as text. Untagged lines in
+            a region are the header that a continued table repeats.
 
     Returns:
-        Units in tag order; a table comes where its first line comes.
+        Units in tag order; a table has the position of its first line.
     """
     places = find_places(page.tags)
     units: list[TagUnit] = []
-    of_table: dict[int, TagUnit] = {}
+    unit_by_table: dict[int, TagUnit] = {}
     seen_items: set[int] = set()
     tables = {region.tag_ix for region in regions}
     labels = find_strayed_labels(lines, places)
-    strayed = {id(label) for label in labels.values()}
+    strayed_ids = {id(label) for label in labels.values()}
     for line in lines:
-        if id(line) in strayed:
+        if id(line) in strayed_ids:
             continue
         tag_ix = line.spans[0].tag_ix
         place = places[tag_ix] if tag_ix >= 0 else _place_untagged(line, regions)
         if place.table_ix in tables and place.row_ix >= 0:
-            unit = of_table.get(place.table_ix)
+            unit = unit_by_table.get(place.table_ix)
             if unit is None:
                 path = page.tags[place.table_ix].path
-                unit = of_table[place.table_ix] = TagUnit(place, path, place.table_ix)
+                unit = unit_by_table[place.table_ix] = TagUnit(place, path, place.table_ix)
                 units.append(unit)
             unit.lines.append(line)
             continue
-        last = units[-1] if units else None
+        last_unit = units[-1] if units else None
         label = labels.get(id(line))
-        labeled = [line] if label is None else [label, line]
-        if last is not None and last.table_ix < 0 and _belongs(place, last):
-            if last.only_marks and not place.is_mark:
-                last.place, last.path = place, page.tags[place.block_ix].path
-            last.lines += labeled
+        new_lines = [line] if label is None else [label, line]
+        if last_unit is not None and last_unit.table_ix < 0 and _belongs(place, last_unit):
+            if last_unit.only_marks and not place.is_mark:
+                last_unit.place, last_unit.path = place, page.tags[place.block_ix].path
+            last_unit.lines += new_lines
             continue
         path = page.tags[place.block_ix].path if place.block_ix >= 0 else ()
         is_first = place.item_ix >= 0 and place.item_ix not in seen_items
         seen_items.add(place.item_ix)
-        units.append(TagUnit(place, path, -1, labeled, place.is_mark, is_first))
+        units.append(TagUnit(place, path, -1, new_lines, place.is_mark, is_first))
     return join_at_links(units, page.tags) if any(tag.kind == "Link" for tag in page.tags) else units
 
 
@@ -112,7 +118,14 @@ def _belongs(place: TagPlace, unit: TagUnit) -> bool:
 
 
 def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
-    """Split a unit where it continues at the top of another column."""
+    """Split text where it continues at the top of another column.
+
+    Args:
+        lines: Lines of the text, in order.
+
+    Returns:
+        Lines of each column.
+    """
     if len(lines) == 1:
         return [list(lines)]
     segments: list[list[Line]] = [[]]
@@ -144,13 +157,13 @@ class Columns:
                 self._edges.append([x0, x1])
 
     def locate(self, lines: Sequence[Line]) -> tuple[int, float, float]:
-        """Find the number of the column that lines are in (−1 over several), and its edges.
+        """Find the column that lines are in.
 
         Args:
             lines: Printed lines.
 
         Returns:
-            0-based number, and left and right edge in points.
+            0-based number of the column, −1 for lines across several; its left and right edge in points.
         """
         x0, x1 = lines[0].x0, lines[0].x1
         for line in lines[1:]:
@@ -168,16 +181,16 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     """Append the blocks of a page's tagged units in tag order.
 
     Args:
-        maker: Receives the blocks.
+        maker: Block maker that gets the blocks.
         page: The page.
-        units: Units of its structure tags.
-        regions: Rectangles of its tables, with their tags.
+        units: Text of the page by structure tag.
+        regions: Tables of the page.
     """
     segments = [split_columns(unit.lines) for unit in units]
     texts = [parts for unit, parts in zip(units, segments, strict=True) if unit.table_ix < 0]
     columns = Columns(page, [lines for parts in texts for lines in parts])
     captions = _find_captions(units)
-    titles = _find_titles(units)
+    titles = _find_table_titles(units)
     state = maker.state
     body = state.style.body(page.page)
     has_headings = state.has_heading_tags and _has_tagged_headings(units, body=body)
@@ -228,34 +241,34 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
         number = next(
             (line for line in unit.lines[:_LABEL_LINES] if load_roles().table_captions.matches(line.text)), None
         )
-        above: list[int] = []
-        for before in range(ix - 1, max(-1, ix - 1 - int(limit.caption_units)), -1):
-            other = units[before]
+        candidates: list[int] = []
+        for unit_ix in range(ix - 1, max(-1, ix - 1 - int(limit.caption_units)), -1):
+            other = units[unit_ix]
             if other.table_ix >= 0 or sum(len(line.text) for line in other.lines) > limit.heading_chars:
                 break
-            above.append(before)
+            candidates.append(unit_ix)
             if load_roles().table_captions.matches(other.lines[0].text):
                 number = other.lines[0]
-                captions |= set(above)
+                captions |= set(candidates)
             elif number is not None and _is_adjacent(other.lines[0], number):
-                captions.add(before)
+                captions.add(unit_ix)
     return captions
 
 
-def _find_titles(units: Sequence[TagUnit]) -> set[int]:
+def _find_table_titles(units: Sequence[TagUnit]) -> set[int]:
     """Find the units that title a table: the one right before it, and those that share their line or their caption."""
     titles: set[int] = set()
     for ix, unit in enumerate(units):
         if unit.table_ix < 0:
             continue
-        for before in range(ix - 1, max(-1, ix - 1 - int(thresholds().caption_units)), -1):
-            one, below = units[before], units[before + 1]
-            is_one_title = before == ix - 1 or (
-                one.place.caption_ix >= 0 and one.place.caption_ix == below.place.caption_ix
+        for unit_ix in range(ix - 1, max(-1, ix - 1 - int(thresholds().caption_units)), -1):
+            unit_above, below = units[unit_ix], units[unit_ix + 1]
+            is_one_title = unit_ix == ix - 1 or (
+                unit_above.place.caption_ix >= 0 and unit_above.place.caption_ix == below.place.caption_ix
             )
-            if one.table_ix >= 0 or not (is_one_title or _is_adjacent(one.lines[0], below.lines[0])):
+            if unit_above.table_ix >= 0 or not (is_one_title or _is_adjacent(unit_above.lines[0], below.lines[0])):
                 break
-            titles.add(before)
+            titles.add(unit_ix)
     return titles
 
 
@@ -281,13 +294,15 @@ def _is_large(unit: TagUnit, *, body: float) -> bool:
 
 def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:
     """Assign the lines of a tagged table to its regions: the layout may read several tables of one tag."""
-    own = [ix for ix, region in enumerate(regions) if region.tag_ix == unit.table_ix]
-    shared: dict[int, list[Line]] = {}
+    region_indices = [ix for ix, region in enumerate(regions) if region.tag_ix == unit.table_ix]
+    lines_by_region: dict[int, list[Line]] = {}
     for line in unit.lines:
         x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-        enclosing = (ix for ix in own if regions[ix].x0 - 1 <= x <= regions[ix].x1 + 1 and y <= regions[ix].y1 + 1)
-        shared.setdefault(next(enclosing, own[-1]), []).append(line)
-    return shared
+        enclosing = (
+            ix for ix in region_indices if regions[ix].x0 - 1 <= x <= regions[ix].x1 + 1 and y <= regions[ix].y1 + 1
+        )
+        lines_by_region.setdefault(next(enclosing, region_indices[-1]), []).append(line)
+    return lines_by_region
 
 
 def _is_listed(unit: TagUnit) -> bool:

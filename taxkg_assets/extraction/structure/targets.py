@@ -30,9 +30,19 @@ _PAD_PT = 2.0
 # Not frozen: a booklet's points meet thousands of them.
 @dataclass(slots=True)
 class Target:
-    """The element at a link's point, with its anchor, and its table if it is a caption.
+    """The element that a link's point may mean.
 
-    `is_start`: the element begins at the point, not only one of its lines.
+    Attributes:
+        anchor_id: Heading, or the heading that owns the element.
+        element_id: Element.
+        table_id: Table, if the element is its caption.
+        is_heading: Whether the element is a heading.
+        is_start: Whether the element begins at the point, not only one of its lines.
+        words: Words of the heading or element.
+        y0: Top in points.
+        x0: Left edge in points.
+        x1: Right edge in points.
+        size: Type size in points.
     """
 
     anchor_id: str | None
@@ -48,7 +58,7 @@ class Target:
 
     @property
     def key(self) -> str:
-        """Return the anchor of a heading, else the element, which links to the same target share."""
+        """Return the id that equal targets have in common: of the heading, else of the element."""
         return f"#{self.anchor_id}" if self.is_heading else self.element_id
 
 
@@ -110,8 +120,8 @@ class TargetFinder:
 
         Args:
             place: The point.
-            titles: Titles that links and bookmarks give the point.
-            hints: Other words that belong to it.
+            titles: Titles that links and bookmarks give this point.
+            hints: Other words that describe the target, such as the entry of an index.
 
         Returns:
             The target; None if nothing begins there, or several elements do and no words distinguish them.
@@ -123,25 +133,27 @@ class TargetFinder:
         return self._found[key]
 
     def _find(self, place: Place, *, titles: Sequence[str], hints: str) -> Target | None:
-        at_point = self._find_at(place)
-        least = self._limits.title_letters
-        names = [name for name in map(fold_words, titles) if len(name) >= least and not name.isdigit()]
+        targets_at_point = self._find_at(place)
+        min_letters = self._limits.title_letters
+        names = [name for name in map(fold_words, titles) if len(name) >= min_letters and not name.isdigit()]
         if names:
-            titled = self._find_titled(at_point, names, place)
-            if titled:
+            titled_targets = self._find_titled(targets_at_point, names, place)
+            if titled_targets:
                 # A table's title is its own row, and a paragraph where it is printed.
-                return _only([target for target in titled if target.table_id is not None] or titled, place)
+                return _choose_only(
+                    [target for target in titled_targets if target.table_id is not None] or titled_targets, place
+                )
             if any(rule.pattern.search(title) for title in titles for rule in load_navigation().chapters):
-                return _find_chapter(at_point)
+                return _find_chapter(targets_at_point)
         if names or hints:
-            return self._find_by_words(at_point, place, " ".join([*titles, hints]), is_sure=bool(names))
+            return self._find_by_words(targets_at_point, place, " ".join([*titles, hints]), is_sure=bool(names))
         for group in (
-            [target for target in at_point if target.is_heading],
-            [target for target in at_point if target.is_start],
-            at_point,
+            [target for target in targets_at_point if target.is_heading],
+            [target for target in targets_at_point if target.is_start],
+            targets_at_point,
         ):
             if group:
-                return _only(group, place)
+                return _choose_only(group, place)
         return None
 
     def find_captioned(self, page: int, words: str) -> Target | None:
@@ -158,12 +170,16 @@ class TargetFinder:
         if not number:
             return None
         start, end = self._pages.get(page, (0, 0))
-        found = [
+        captioned_targets = [
             target
             for target in (self._target(row) for row in self._rows[start:end] if row.is_start)
             if find_number(target.words) == number and fold_words(target.words).startswith(fold_words(words))
         ]
-        return min(found, key=lambda target: (target.table_id is None, not target.is_heading, target.y0), default=None)
+        return min(
+            captioned_targets,
+            key=lambda target: (target.table_id is None, not target.is_heading, target.y0),
+            default=None,
+        )
 
     def find_chapter(self, place: Place, words: str) -> Target | None:
         """Find the heading of a numbered chapter at or around a point.
@@ -180,7 +196,7 @@ class TargetFinder:
         number = re.compile(rf"(?:chapter\s+)?{re.escape(words.split()[-1])}[.:—]?(?:\s|$)", re.IGNORECASE)
         start, end = self._pages.get(place.page, (0, 0))
         rows = [row for row in self._rows[start:end] if row.is_heading and row.y0 <= place.y <= row.y1]
-        return _only([target for target in map(self._target, rows) if number.match(target.words)], place)
+        return _choose_only([target for target in map(self._target, rows) if number.match(target.words)], place)
 
     def find_namesake(self, place: Place, words: str, *, is_taken: bool) -> Target | None:
         """Find the only heading near a point, or on its page, with exactly these words.
@@ -188,59 +204,61 @@ class TargetFinder:
         Args:
             place: The point.
             words: Words of a link.
-            is_taken: Whether the point names something else: then only the heading next to it counts, else any of its
-                page.
+            is_taken: Whether something else begins at the point. Then only a heading next to the point counts, else
+                any on its page.
 
         Returns:
-            The heading; None where none or several have the words.
+            The heading; None if none or several have the words.
         """
         name = fold_words(words)
         if len(name) < self._limits.title_letters:
             return None
-        low, high = self._pages.get(place.page, (0, 0))
+        first_row, last_row = self._pages.get(place.page, (0, 0))
         if is_taken:
-            near = self._limits.adjacent_pt
-            low, high = (bisect_left(self._heights, y, low, high) for y in (place.y - near, place.y + near))
-        found = [target for target in map(self._target, self._rows[low:high]) if target.is_heading]
-        return _only([target for target in found if fold_words(target.words) == name], place)
+            distance = self._limits.adjacent_pt
+            first_row, last_row = (
+                bisect_left(self._heights, y, first_row, last_row) for y in (place.y - distance, place.y + distance)
+            )
+        headings = [target for target in map(self._target, self._rows[first_row:last_row]) if target.is_heading]
+        return _choose_only([target for target in headings if fold_words(target.words) == name], place)
 
     def find_lines_at(self, page: int, x: float, y: float) -> list[PrintedLine]:
-        """Find the printed lines at a point, the nearest center first, text before headings.
+        """Find the printed lines at a point.
 
         Args:
             page: 1-based page.
-            x: Horizontal place in points.
-            y: Vertical place in points.
+            x: Horizontal position in points.
+            y: Vertical position in points.
 
         Returns:
-            Printed lines.
+            Lines that contain the point, text before headings, those whose middle is nearest first.
         """
         first, last = self._pages.get(page, (0, 0))
         low = bisect_left(self._heights, y - _LARGEST_PT, first, last)
         high = bisect_left(self._heights, y, first, last)
-        found = []
+        lines = []
         for row in self._rows[low:high]:
             if row.x0 - _PAD_PT <= x <= row.x1 + _PAD_PT and y <= row.y1:
-                off = abs(y - (row.y0 + row.y1) / 2)
-                found.append(
+                distance = abs(y - (row.y0 + row.y1) / 2)
+                lines.append(
                     (
                         row.start < 0,
-                        off,
+                        distance,
                         row.element_id,
                         PrintedLine(row.element_id, row.start, row.end, row.x0, row.x1),
                     )
                 )
-        return [line for *_, line in sorted(found, key=lambda one: one[:3])]
+        return [line for *_, line in sorted(lines, key=lambda sort_row: sort_row[:3])]
 
-    def _find_titled(self, at_point: Sequence[Target], names: Sequence[str], place: Place) -> list[Target]:
+    def _find_titled(self, targets_at_point: Sequence[Target], names: Sequence[str], place: Place) -> list[Target]:
         """Find what has the words of a place: a heading at the point or not far below it, else a text or a table."""
-        found = [target for target in at_point if target.is_heading and _is_titled(target, names)]
+        found = [target for target in targets_at_point if target.is_heading and _is_titled(target, names)]
         if found:
             return found
         below = self._find_near(place, below=self._limits.near_pt)
         for group in (
             [target for target in below if target.is_heading],
-            [target for target in at_point if target.is_start],
+            [target for target in targets_at_point if target.is_start],
             [target for target in below if target.is_start],
         ):
             found = [target for target in group if _is_titled(target, names)]
@@ -291,23 +309,23 @@ class TargetFinder:
             return bool(gap <= self._limits.below_sizes)
         return bool(-self._above[1] <= gap <= -self._above[0])
 
-    def _find_by_words(self, found: Sequence[Target], place: Place, words: str, *, is_sure: bool) -> Target | None:
+    def _find_by_words(self, candidates: Sequence[Target], place: Place, words: str, *, is_sure: bool) -> Target | None:
         """Choose what shares most words with those of a place; where nothing does, what alone is there.
 
         `is_sure`: the words are the place's own title, so that only a heading that shares half of them can be meant.
         """
-        few = int(self._limits.hint_letters)
-        stems = {word.lower()[:few] for word in _WORD.findall(words)}
+        stem_length = int(self._limits.hint_letters)
+        stems = {word.lower()[:stem_length] for word in _WORD.findall(words)}
         if is_sure:
-            found = [target for target in found if target.is_heading]
-        scores = [self._count_shared(target, stems, is_alone=is_sure) for target in found]
+            candidates = [target for target in candidates if target.is_heading]
+        scores = [self._count_shared(target, stems, is_alone=is_sure) for target in candidates]
         best = max(scores, default=0)
         if is_sure and 2 * best < max(1, len(stems)):
             return None
         if not best:
-            return _only(found, place)
-        chosen = [target for target, score in zip(found, scores, strict=True) if score == best]
-        return _only([target for target in chosen if target.is_heading] or chosen, place)
+            return _choose_only(candidates, place)
+        best_candidates = [target for target, score in zip(candidates, scores, strict=True) if score == best]
+        return _choose_only([target for target in best_candidates if target.is_heading] or best_candidates, place)
 
     def _count_shared(self, target: Target, stems: Iterable[str], *, is_alone: bool) -> int:
         """Count the words that a target shares; with those of a heading count, unless it is alone, what it opens."""
@@ -332,7 +350,14 @@ def fold_words(text: str) -> str:
 
 
 def find_number(words: str) -> str:
-    """Parse the number at the beginning of a caption: `Table A-2`; empty for other text."""
+    """Parse the number at the beginning of a caption: `Table A-2`; empty for other text.
+
+    Args:
+        words: Words of a caption or link.
+
+    Returns:
+        Kind and number.
+    """
     for rule in load_navigation().caption_numbers:
         match = rule.pattern.match(words)
         if match is not None:
@@ -360,10 +385,10 @@ def _find_chapter(found: Iterable[Target]) -> Target | None:
     return headings[0]
 
 
-def _only(found: Sequence[Target], place: Place) -> Target | None:
+def _choose_only(candidates: Sequence[Target], place: Place) -> Target | None:
     """Return the one target at a place; None where several remain."""
-    if place.x is not None and len(found) > 1:
+    if place.x is not None and len(candidates) > 1:
         x = place.x
-        found = [target for target in found if target.x0 - _MARGIN_PT <= x <= target.x1] or found
-    keys = {target.key for target in found}
-    return found[0] if len(keys) == 1 else None
+        candidates = [target for target in candidates if target.x0 - _MARGIN_PT <= x <= target.x1] or candidates
+    keys = {target.key for target in candidates}
+    return candidates[0] if len(keys) == 1 else None

@@ -10,48 +10,59 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
-    """Copy column headers to the continuation of a table on the next page.
+    """Copy column headers to tables that continue on the next page without headers.
 
     Args:
         tables: Tables of a document, in order.
 
     Returns:
-        The same tables. Cells of a continued table have the column headers of the table before, complete row ranges,
-        and the last group name.
+        The same tables. Those that continue have the column headers and title of the page before; row names that are
+        ranges have both ends, and the first rows are in the group that was open there.
     """
-    carried: list[FoundTable] = []
+    new_tables: list[FoundTable] = []
     for table in tables:
-        before = carried[-1] if carried else None
-        if before is not None and _continues(before, table):
-            found = [_with_header(cell, before.headers) for cell in _without_headers(table, before.headers)]
-            cells = tuple(_with_ranges(found, before.headers))
-            title = before.title if _repeats_headers(table.title, before.headers) else table.title
-            table = replace(table, headers=before.headers, cells=cells, title=title)
-        elif before is not None and before.path and before.path == table.path:
-            is_own = table.title and not _repeats_headers(table.title, before.headers)
-            table = replace(table, title=table.title if is_own else before.title)
-        if before is not None and before.path and before.path == table.path and table.region.kind == "ruled":
-            table = _with_last_group(table, before)
-        carried.append(table)
-    return carried
+        previous_table = new_tables[-1] if new_tables else None
+        if previous_table is not None and _continues(previous_table, table):
+            cells_with_headers = [
+                _with_header(cell, previous_table.headers) for cell in _without_headers(table, previous_table.headers)
+            ]
+            cells = tuple(_with_ranges(cells_with_headers, previous_table.headers))
+            title = previous_table.title if _repeats_headers(table.title, previous_table.headers) else table.title
+            table = replace(table, headers=previous_table.headers, cells=cells, title=title)
+        elif previous_table is not None and previous_table.path and previous_table.path == table.path:
+            has_own_title = table.title and not _repeats_headers(table.title, previous_table.headers)
+            table = replace(table, title=table.title if has_own_title else previous_table.title)
+        if (
+            previous_table is not None
+            and previous_table.path
+            and previous_table.path == table.path
+            and table.region.kind == "ruled"
+        ):
+            table = _with_last_group(table, previous_table)
+        new_tables.append(table)
+    return new_tables
 
 
-def _with_last_group(table: FoundTable, before: FoundTable) -> FoundTable:
+def _with_last_group(table: FoundTable, previous_table: FoundTable) -> FoundTable:
     """Put the first rows of a continued table, up to its first group, into the one that is open on the page before.
 
     Only in a list of codes, which are equally long: elsewhere a group may end where another name begins.
     """
-    last = next((cell for cell in reversed(before.cells) if cell.col_ix == 0), None)
+    last_name = next((cell for cell in reversed(previous_table.cells) if cell.col_ix == 0), None)
     first_name = next((cell.text for cell in table.cells if cell.col_ix == 0), "")
-    if last is None or not (last.text.isdigit() and first_name.isdigit() and len(last.text) == len(first_name)):
+    if last_name is None or not (
+        last_name.text.isdigit() and first_name.isdigit() and len(last_name.text) == len(first_name)
+    ):
         return table
-    group = last.row_path
-    if group in ("", last.text):
+    group = last_name.row_path
+    if group in ("", last_name.text):
         return table
-    grouped = {cell.row_ix for cell in table.cells if cell.col_ix == 0 and cell.row_path not in ("", cell.text)}
-    first = min(grouped, default=len(table.cells))
+    rows_in_groups = {cell.row_ix for cell in table.cells if cell.col_ix == 0 and cell.row_path not in ("", cell.text)}
+    first_grouped_row = min(rows_in_groups, default=len(table.cells))
     cells = [
-        cell if cell.row_ix >= first or cell.col_ix < 0 else replace(cell, row_path=_join_group(group, cell))
+        cell
+        if cell.row_ix >= first_grouped_row or cell.col_ix < 0
+        else replace(cell, row_path=_join_group(group, cell))
         for cell in table.cells
     ]
     return replace(table, cells=tuple(cells))

@@ -29,6 +29,12 @@ class Cell:
     """One body cell with its header paths.
 
     Attributes:
+        row_ix: 0-based row below the headers.
+        col_ix: 0-based column; `NOTE_COLUMN` for a note across the table.
+        row_path: Groups and names of its row, joined with ` > `.
+        col_path: Headers of its column, joined with ` > `.
+        text: Words of the cell.
+        box: Rectangle in points.
         column_count: Number of columns that it spans.
     """
 
@@ -46,9 +52,14 @@ class FoundTable:
     """A table as read from one page, without id.
 
     Attributes:
-        path: Path of its structure tag, equal on all its pages.
-        has_header_tags: Whether its tags mark header cells.
-        is_titled: Whether its title is inside its border.
+        region: Rectangle and kind of the table.
+        title: Words of the title; empty for none.
+        headers: Header path of each column.
+        parts: Column ranges that are tables of their own, set side by side.
+        cells: Body cells.
+        path: Path of the structure tag, equal on all pages of the table; empty without tags.
+        has_header_tags: Whether tags mark header cells.
+        is_titled: Whether the title is inside the border.
     """
 
     region: TableRegion
@@ -127,12 +138,12 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
 
     Args:
         grid: Grid of the table.
-        header_count: Number of header rows.
-        parts: Parts that are set side by side.
-        headers: Column paths by the row from which they apply.
+        header_count: Number of header rows at the top.
+        parts: Column ranges that are tables of their own, set side by side.
+        headers: Header path of each column, by the row from which on it applies.
 
     Returns:
-        Cells by row and column.
+        Cells, row by row.
     """
     body = _Body(grid, header_count, parts, headers)
     return [cell for row_ix in range(header_count, len(grid.rows)) for cell in body.read_row(row_ix)]
@@ -268,11 +279,13 @@ def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tu
         for column in range(part.first, part.first + part.stub_count):
             center = sum(grid.columns[column]) / 2
             for rows in _merged_rows(grid, body, center, stubs=range(part.first, column + 1)):
-                own = {i: join_text(grid.rows[i].cells.get(column, ())) for i in rows}
-                shared = [text for text in own.values() if text]
-                for i in rows:
-                    name = grid.rows[i].shared_name if column == 0 else ""
-                    texts[i, column] = own[i] or name or (shared[0] if len(shared) == 1 else "")
+                texts_by_row = {row_ix: join_text(grid.rows[row_ix].cells.get(column, ())) for row_ix in rows}
+                printed_texts = [text for text in texts_by_row.values() if text]
+                for row_ix in rows:
+                    name = grid.rows[row_ix].shared_name if column == 0 else ""
+                    texts[row_ix, column] = (
+                        texts_by_row[row_ix] or name or (printed_texts[0] if len(printed_texts) == 1 else "")
+                    )
     return texts
 
 
@@ -313,10 +326,9 @@ def _continues_name(grid: Grid, row_ix: int, *, stubs: range) -> bool:
 
 
 def is_text_box(table: FoundTable) -> bool:
-    """Return whether a table is only a frame around text: one row without headers and with long text.
+    """Return whether a "table" is only a frame around text: one or two rows of passages, without headers.
 
-    So are two rows of which at least half of the cells are passages. Short names next to passages are a table: the last
-    page of a long one may have no more rows than these.
+    Two rows of short names with a passage each are a table: the last page of a long table may have no more.
 
     Args:
         table: The table.

@@ -21,13 +21,13 @@ _LEADERS = re.compile(r"^(?:\s*\.)+\s+|(?:\s*\.){2,}\s*$|(?:^|\s)\.$")
 
 
 def find_condition_tables(runs: Sequence[Run]) -> list[list[CellRow]]:
-    """Find tables of conditions and results among the text runs of a form page.
+    """Find tables of conditions and results on a form page: bold heads `IF …` and `THEN …` over rows with amounts.
 
     Args:
-        runs: Runs of the page, or of a rectangle of it.
+        runs: Text runs of the page, or of a rectangle on it.
 
     Returns:
-        Rows of each table from top to bottom, the heads first.
+        For each table its rows from top to bottom; the first row has the heads.
     """
     lines = find_lines(runs)
     tables: list[list[CellRow]] = []
@@ -35,8 +35,8 @@ def find_condition_tables(runs: Sequence[Run]) -> list[list[CellRow]]:
         heads = _find_heads(line)
         rows = _find_rows(heads, lines[ix + 1 :]) if heads else []
         if len(rows) >= load_tables().regions.open_min_rows:
-            first = [RowCell(number, True, runs=[head]) for number, head in enumerate(heads)]
-            tables.append([first, *(_read_row(heads, row) for row in rows)])
+            header_row = [RowCell(number, True, runs=[head]) for number, head in enumerate(heads)]
+            tables.append([header_row, *(_read_row(heads, row) for row in rows)])
     return tables
 
 
@@ -56,24 +56,24 @@ def _find_rows(heads: Sequence[Run], lines: Sequence[Sequence[Run]]) -> list[lis
 
     A name of two lines has the amount on the second.
     """
-    left, last, above = heads[0].x0, heads[-1], heads[0].middle
+    left, last_head, last_middle = heads[0].x0, heads[-1], heads[0].middle
     rows: list[list[Run]] = []
-    begun: list[Run] = []
+    name_line: list[Run] = []
     for line in lines:
-        row = [run for run in line if left - _EDGE_PT <= run.x0 and run.x1 <= last.x1 + _EDGE_PT]
+        row = [run for run in line if left - _EDGE_PT <= run.x0 and run.x1 <= last_head.x1 + _EDGE_PT]
         if not row:
             # Right of the table, as a brace is.
             continue
-        if abs(row[0].x0 - left) > _EDGE_PT or row[0].middle - above > _NEXT_ROW_SIZES * last.size_pt:
+        if abs(row[0].x0 - left) > _EDGE_PT or row[0].middle - last_middle > _NEXT_ROW_SIZES * last_head.size_pt:
             break
-        above = row[0].middle
-        if any(run.x1 > last.x0 and is_amount(run.text) for run in row):
-            rows.append([*begun, *row])
-            begun = []
-        elif begun:
+        last_middle = row[0].middle
+        if any(run.x1 > last_head.x0 and is_amount(run.text) for run in row):
+            rows.append([*name_line, *row])
+            name_line = []
+        elif name_line:
             break
         else:
-            begun = row
+            name_line = row
     return rows
 
 

@@ -24,10 +24,10 @@ class ContinuedTables:
 
         Args:
             page: The page.
-            tables: Its tables.
+            tables: Tables of the page.
 
         Returns:
-            The tables; the region of one that continues includes the header printed above it.
+            The tables; the region of a continued one includes the header that is printed above it.
         """
         extended = [self._extend(page, table) for table in tables]
         for table in tables:

@@ -40,7 +40,19 @@ class TableReadings:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One cell as an engine returns it: its position, the rows and columns that it spans, and its text and kind."""
+    """One cell as an engine returns it.
+
+    Attributes:
+        row_ix: 0-based first row.
+        col_ix: 0-based first column.
+        text: Words of the cell.
+        box: Rectangle in points.
+        row_span: Number of rows.
+        col_span: Number of columns.
+        is_column_header: Whether it is a header of columns.
+        is_row_header: Whether it names a row.
+        is_row_section: Whether it names the group of the rows below it.
+    """
 
     row_ix: int
     col_ix: int
@@ -103,7 +115,7 @@ def _read_page(page: Page, is_face: bool, text: PrintedText | None, continued: C
     if not has_table_tag(page.tags):
         return []
     furniture = text.find_furniture(page) if text is not None else ()
-    return continued.add(page, read_tagged_page(page, furniture=furniture, headed=continued.headers))
+    return continued.add(page, read_tagged_page(page, furniture_spans=furniture, earlier_headers=continued.headers))
 
 
 class PymupdfEngine:
@@ -125,7 +137,7 @@ class PymupdfEngine:
         Returns:
             Tables by 1-based page, from top to bottom, with the engine's warnings.
         """
-        own = OwnEngine().read(data, pages, faces=faces, text=text).found
+        tables_by_page = OwnEngine().read(data, pages, faces=faces, text=text).found
         # The finder sees a sideways page as it is printed, not turned upright.
         unread = {
             page.page: [] if page.sideways else find_unread_boxes(page, is_face=page.page in faces) for page in pages
@@ -135,10 +147,10 @@ class PymupdfEngine:
             with pymupdf.open(stream=data, filetype="pdf") as document:
                 for page in pages:
                     for box in unread[page.page]:
-                        own[page.page] = _merged(
-                            own[page.page], read_pymupdf_tables(document[page.page - 1], page, box)
+                        tables_by_page[page.page] = _add_further_tables(
+                            tables_by_page[page.page], read_pymupdf_tables(document[page.page - 1], page, box)
                         )
-        return TableReadings(own)
+        return TableReadings(tables_by_page)
 
 
 class DoclingEngine:
@@ -160,13 +172,13 @@ class DoclingEngine:
         Returns:
             Tables by 1-based page, from top to bottom, with the engine's warnings.
         """
-        own = OwnEngine().read(data, pages, faces=faces, text=text).found
+        own_tables = OwnEngine().read(data, pages, faces=faces, text=text).found
         try:
             from docling.datamodel.base_models import DocumentStream
             from docling.document_converter import DocumentConverter
         except ImportError:
             return TableReadings(
-                own, (f"docling is not installed; tables were read by our own engine. {DOCLING_REMEDY}",)
+                own_tables, (f"docling is not installed; tables were read by our own engine. {DOCLING_REMEDY}",)
             )
         try:
             stream = DocumentStream(name="document.pdf", stream=io.BytesIO(data))
@@ -175,10 +187,15 @@ class DoclingEngine:
             # Models that are absent show in many ways: no file, no network, no permission.
             reason = " ".join(f"{type(missing).__name__}: {missing}".split())[:200]
             warning = f"docling could not read ({reason}); tables were read by our own engine. {MODELS_REMEDY}"
-            return TableReadings(own, (warning,))
-        theirs = read_docling_tables(document.tables, pages)
+            return TableReadings(own_tables, (warning,))
+        docling_tables = read_docling_tables(document.tables, pages)
         return TableReadings(
-            {n: _merged(theirs[n], tables) if n in theirs and n not in faces else tables for n, tables in own.items()}
+            {
+                page_number: _add_further_tables(docling_tables[page_number], tables)
+                if page_number in docling_tables and page_number not in faces
+                else tables
+                for page_number, tables in own_tables.items()
+            }
         )
 
 
@@ -186,39 +203,58 @@ ENGINES: Mapping[str, TableEngine] = {engine.name: engine for engine in (OwnEngi
 
 
 def build_found_table(page: Page, box: Rectangle, cells: Sequence[GridCell]) -> FoundTable | None:
-    """Convert an engine's cells to a table with row and column header paths."""
+    """Convert an engine's cells to a table with row and column header paths.
+
+    Args:
+        page: Page of the table.
+        box: Rectangle of the table.
+        cells: Cells as the engine returns them.
+
+    Returns:
+        The table; None if it has fewer than two columns or no body.
+    """
     width = max((cell.col_ix + cell.col_span for cell in cells), default=0)
     body = [cell for cell in cells if not cell.is_column_header and not cell.is_row_section and cell.text]
     if width < 2 or not body:
         return None
     headers = tuple(_header_path(cells, column) for column in range(width))
-    named = {cell.col_ix for cell in body if cell.is_row_header} or {0}
+    name_columns = {cell.col_ix for cell in body if cell.is_row_header} or {0}
     sections = sorted((cell.row_ix, cell.text) for cell in cells if cell.is_row_section)
-    first = min(cell.row_ix for cell in body)
-    found = []
+    first_row = min(cell.row_ix for cell in body)
+    body_cells = []
     for cell in sorted(body, key=lambda cell: (cell.row_ix, cell.col_ix)):
         names = sorted(
             (other.col_ix, other.text)
             for other in body
-            if other.col_ix in named
+            if other.col_ix in name_columns
             and other.col_ix < cell.col_ix
             and other.row_ix <= cell.row_ix < other.row_ix + other.row_span
         )
         group = [text for row_ix, text in sections if row_ix < cell.row_ix][-1:]
         path = PATH_SEPARATOR.join([*group, *(text for _, text in names)])
         header = headers[cell.col_ix]
-        found.append(
-            Cell(cell.row_ix - first, cell.col_ix, path or ("" if header else cell.text), header, cell.text, cell.box)
+        body_cells.append(
+            Cell(
+                cell.row_ix - first_row, cell.col_ix, path or ("" if header else cell.text), header, cell.text, cell.box
+            )
         )
     region = TableRegion(page.page, box.x0, box.y0, box.x1, box.y1, "ruled")
-    part = Part(0, width - 1, len(named))
-    return FoundTable(region, find_title(page, box), headers, (part,), tuple(found))
+    part = Part(0, width - 1, len(name_columns))
+    return FoundTable(region, find_title(page, box), headers, (part,), tuple(body_cells))
 
 
 def read_docling_tables(tables: Sequence[Any], pages: Sequence[Page]) -> dict[int, list[FoundTable]]:
-    """Map docling's table items to ours, by page; items of several pages count for the page where they begin."""
+    """Convert docling's tables to ours; a table of several pages counts for the page where it begins.
+
+    Args:
+        tables: Table items of docling's document.
+        pages: Pages of the document.
+
+    Returns:
+        Tables by 1-based page.
+    """
     by_number = {page.page: page for page in pages if not page.sideways}
-    found: dict[int, list[FoundTable]] = {}
+    tables_by_page: dict[int, list[FoundTable]] = {}
     for item in tables:
         if not item.prov or item.prov[0].page_no not in by_number:
             continue
@@ -240,8 +276,8 @@ def read_docling_tables(tables: Sequence[Any], pages: Sequence[Page]) -> dict[in
         ]
         table = build_found_table(page, box, cells)
         if table is not None:
-            found.setdefault(page.page, []).append(table)
-    return found
+            tables_by_page.setdefault(page.page, []).append(table)
+    return tables_by_page
 
 
 def _docling_box(bbox: Any, page: Page) -> Rectangle:
@@ -251,20 +287,29 @@ def _docling_box(bbox: Any, page: Page) -> Rectangle:
     return Rectangle(bbox.l, min(tops), bbox.r, max(tops))
 
 
-def read_pymupdf_tables(drawn: Any, page: Page, box: Rectangle) -> list[FoundTable]:
-    """Convert the tables that PyMuPDF's finder reads in one region."""
-    found = []
+def read_pymupdf_tables(pymupdf_page: Any, page: Page, box: Rectangle) -> list[FoundTable]:
+    """Convert the tables that PyMuPDF's finder reads in one region.
+
+    Args:
+        pymupdf_page: PyMuPDF's page.
+        page: The same page as read.
+        box: Rectangle to search.
+
+    Returns:
+        Tables that are filled with short texts.
+    """
+    found_tables = []
     limits = load_tables().regions
     _, runs = find_drawings(page, is_face=False)
-    for table in drawn.find_tables(clip=(box.x0, box.y0, box.x1, box.y1)).tables:
+    for table in pymupdf_page.find_tables(clip=(box.x0, box.y0, box.x1, box.y1)).tables:
         cells = _pymupdf_cells(table, runs)
         words = [len(cell.text.split()) for cell in cells if cell.text]
         is_full = len(words) >= limits.min_fill_frac * table.row_count * table.col_count
         is_prose = not words or sum(words) / len(words) > limits.max_mean_words or max(words) > limits.max_cell_words
-        built = build_found_table(page, Rectangle(*table.bbox), cells) if is_full and not is_prose else None
-        if built is not None and table.row_count > 1:
-            found.append(built)
-    return found
+        found_table = build_found_table(page, Rectangle(*table.bbox), cells) if is_full and not is_prose else None
+        if found_table is not None and table.row_count > 1:
+            found_tables.append(found_table)
+    return found_tables
 
 
 def _pymupdf_cells(table: Any, runs: Sequence[Run]) -> list[GridCell]:
@@ -288,18 +333,20 @@ def _pymupdf_cells(table: Any, runs: Sequence[Run]) -> list[GridCell]:
 
 
 def _header_path(cells: Sequence[GridCell], column: int) -> str:
-    over = [
+    headers_above = [
         cell
         for cell in cells
         if cell.is_column_header and cell.text and cell.col_ix <= column < cell.col_ix + cell.col_span
     ]
-    return PATH_SEPARATOR.join(cell.text for cell in sorted(over, key=lambda cell: cell.row_ix))
+    return PATH_SEPARATOR.join(cell.text for cell in sorted(headers_above, key=lambda cell: cell.row_ix))
 
 
-def _merged(first: Sequence[FoundTable], others: Sequence[FoundTable]) -> list[FoundTable]:
+def _add_further_tables(own_tables: Sequence[FoundTable], others: Sequence[FoundTable]) -> list[FoundTable]:
     """Return the tables of one engine, and those of another that overlap none of them, from top to bottom."""
-    kept = [table for table in others if not any(_overlaps(table.region, own.region) for own in first)]
-    return sorted([*first, *kept], key=lambda table: (table.region.y0, table.region.x0))
+    further_tables = [
+        table for table in others if not any(_overlaps(table.region, own_table.region) for own_table in own_tables)
+    ]
+    return sorted([*own_tables, *further_tables], key=lambda table: (table.region.y0, table.region.x0))
 
 
 def _overlaps(a: TableRegion, b: TableRegion) -> bool:

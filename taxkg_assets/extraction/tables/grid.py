@@ -32,11 +32,11 @@ class Rectangle:
         return self.y1 - self.y0
 
     def holds(self, run: Run, slack: float = 1.5) -> bool:
-        """Return whether the center of a run is inside.
+        """Return whether the center of a text run is inside the rectangle.
 
         Args:
-            run: Run of text.
-            slack: Points by which it may be outside.
+            run: Text run.
+            slack: Points by which the center may be outside.
         """
         if not self.y0 - slack <= (run.y0 + run.y1) / 2 <= self.y1 + slack:
             return False
@@ -45,7 +45,15 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Everything printed inside one table region."""
+    """Everything printed inside one table region.
+
+    Attributes:
+        box: Rectangle of the region.
+        runs: Text runs inside it.
+        ruling: Ruled lines inside it.
+        fills: Shaded rectangles inside it.
+        is_open: Whether no border is drawn around it.
+    """
 
     box: Rectangle
     runs: tuple[Run, ...]
@@ -79,11 +87,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Columns (left and right edge each), slabs between drawn verticals, and rows of one table.
+    """Columns and rows of one table.
 
     Attributes:
+        drawing: Everything printed inside the table.
+        columns: Left and right edge of each column, in points.
+        slabs: Left and right edge of each stretch between drawn vertical lines; it may hold several columns.
+        rows: Rows from top to bottom.
         has_plain_names: Whether the first of two columns is not bold, so that a lone bold cell names the rows below it.
-        is_continued: Whether its header rows are on an earlier page.
+        is_continued: Whether the header rows are on an earlier page.
     """
 
     drawing: Drawing
@@ -120,10 +132,7 @@ def has_plain_names(rows: Sequence[Row], *, column_count: int) -> bool:
 
     Args:
         rows: Rows of the table.
-        column_count: Number of its columns.
-
-    Returns:
-        True for two columns with plain names.
+        column_count: Number of columns of the table.
     """
     pairs = [row.cells[0] for row in rows if len(row.cells) == 2] if column_count == 2 else []
     bold = sum(all(run.is_bold for run in name) for name in pairs)
@@ -140,27 +149,27 @@ def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
     Returns:
         Number of the column, from 0.
     """
-    for i, (x0, x1) in enumerate(columns):
+    for column, (x0, x1) in enumerate(columns):
         if x0 <= run.x0 and run.x1 <= x1:
-            return i
+            return column
     overlaps = [min(run.x1, x1) - max(run.x0, x0) for x0, x1 in columns]
-    return max(range(len(columns)), key=lambda i: (round(overlaps[i]), -i))
+    return max(range(len(columns)), key=lambda column: (round(overlaps[column]), -column))
 
 
 def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
-    """Divide a region by vertical lines that are long enough.
+    """Divide a table region at vertical lines that cross most of its height.
 
     Args:
-        drawing: The region.
+        drawing: The region with its lines.
 
     Returns:
         Left and right edge of each slab, in points.
     """
-    box, least = drawing.box, load_tables().grid.vertical_frac
+    box, min_share = drawing.box, load_tables().grid.vertical_frac
     edges = [box.x0]
-    for at, length in _sum_lengths(drawing.ruling.verticals, low=box.y0, high=box.y1):
-        if length >= least * box.height and edges[-1] + 6 < at < box.x1 - 6:
-            edges.append(at)
+    for x, length in _sum_lengths(drawing.ruling.verticals, low=box.y0, high=box.y1):
+        if length >= min_share * box.height and edges[-1] + 6 < x < box.x1 - 6:
+            edges.append(x)
     edges.append(box.x1)
     return tuple(pairwise(edges))
 
@@ -193,30 +202,34 @@ def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[fl
     x0, x1 = slab
     inner_runs = [run for run in runs if run.x0 >= x0 - 3 and run.x1 <= x1 + 3]
     lines = find_lines(inner_runs)
-    most = max((len(line) for line in lines), default=0)
-    full = [line for line in lines if len(line) >= max(2, rules.full_row_frac * most)]
-    if most < 2 or len(full) < 2 or (len(full) < 3 and len(full) < 0.3 * len(lines)):
+    max_runs = max((len(line) for line in lines), default=0)
+    full_lines = [line for line in lines if len(line) >= max(2, rules.full_row_frac * max_runs)]
+    if max_runs < 2 or len(full_lines) < 2 or (len(full_lines) < 3 and len(full_lines) < 0.3 * len(lines)):
         return [slab]
-    pieces = _inked_pieces(slab, full)
-    least = max(2.0, 0.15 * len(full))
-    kept = [(a, b) for a, b in pieces if sum(any(a <= run.center <= b for run in line) for line in full) >= least]
-    if len(kept) < 2:
+    pieces = _inked_pieces(slab, full_lines)
+    min_lines = max(2.0, 0.15 * len(full_lines))
+    column_pieces = [
+        (left_edge, right_edge)
+        for left_edge, right_edge in pieces
+        if sum(any(left_edge <= run.center <= right_edge for run in line) for line in full_lines) >= min_lines
+    ]
+    if len(column_pieces) < 2:
         return [slab]
-    edges = [x0, *((left[1] + right[0]) / 2 for left, right in pairwise(kept)), x1]
+    edges = [x0, *((left[1] + right[0]) / 2 for left, right in pairwise(column_pieces)), x1]
     return list(pairwise(edges))
 
 
-def _inked_pieces(slab: tuple[float, float], full: Sequence[Sequence[Run]]) -> list[tuple[float, float]]:
+def _inked_pieces(slab: tuple[float, float], full_lines: Sequence[Sequence[Run]]) -> list[tuple[float, float]]:
     """List the stretches of a slab that more than a few full lines print on."""
     rules = load_tables().grid
     x0, x1 = slab
     width = int(x1 - x0) + 2
     counts = [0] * width
-    for line in full:
+    for line in full_lines:
         for run in line:
             for x in range(max(0, round(run.x0 - x0)), min(width, round(run.x1 - x0) + 1)):
                 counts[x] += 1
-    allowed = rules.crossing_frac * len(full)
+    allowed = rules.crossing_frac * len(full_lines)
     pieces: list[tuple[float, float]] = []
     for x in (x for x in range(width) if counts[x] > allowed):
         if pieces and x0 + x - pieces[-1][1] <= rules.gutter_pt:
@@ -228,19 +241,19 @@ def _inked_pieces(slab: tuple[float, float], full: Sequence[Sequence[Run]]) -> l
 
 def _find_row_borders(drawing: Drawing) -> list[float]:
     """List the tops and bottoms of bands: wide horizontals and the edges of wide shading."""
-    box, least = drawing.box, load_tables().grid.row_line_frac
-    found = [
-        at
-        for at, length in _sum_lengths(drawing.ruling.horizontals, low=box.x0, high=box.x1)
-        if length >= least * box.width
+    box, min_share = drawing.box, load_tables().grid.row_line_frac
+    heights = [
+        y
+        for y, length in _sum_lengths(drawing.ruling.horizontals, low=box.x0, high=box.x1)
+        if length >= min_share * box.width
     ]
     for fill in drawing.fills:
-        if fill.x1 - fill.x0 >= least * box.width and fill.y1 - fill.y0 <= 60:
-            found += [fill.y0, fill.y1]
+        if fill.x1 - fill.x0 >= min_share * box.width and fill.y1 - fill.y0 <= 60:
+            heights += [fill.y0, fill.y1]
     borders = [box.y0 - 3]
-    for at in sorted(found):
-        if borders[-1] + 4 < at < box.y1 - 3:
-            borders.append(at)
+    for y in sorted(heights):
+        if borders[-1] + 4 < y < box.y1 - 3:
+            borders.append(y)
     borders.append(box.y1 + 3)
     return borders
 

@@ -12,7 +12,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 @dataclass(frozen=True, slots=True)
 class HeaderBlock:
-    """One header cell: its text and the columns that it is over."""
+    """One header cell: its text, its top in points, and the first and last column that it is over."""
 
     text: str
     y0: float
@@ -30,32 +30,34 @@ def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
     Returns:
         Header cells from top to bottom.
     """
-    zone = grid.rows[:header_count]
-    bottom = zone[-1].y1 if zone else 0.0
-    named = [
+    header_rows = grid.rows[:header_count]
+    bottom = header_rows[-1].y1 if header_rows else 0.0
+    tagged_blocks = [
         HeaderBlock(join_text(runs), min(run.y0 for run in runs), column, column)
-        for row in zone
+        for row in header_rows
         if row.is_full
         for column, runs in row.cells.items()
     ]
-    stacks: list[list[Run]] = [group for row in zone if not row.is_full for group in row.groups]
-    loose = [run for row in zone if not row.groups for run in row.runs]
+    stacks: list[list[Run]] = [group for row in header_rows if not row.is_full for group in row.groups]
+    untagged_runs = [run for row in header_rows if not row.groups for run in row.runs]
     # A raised mark belongs to the word that it is set on, whatever its height.
-    marks = {id(run): word for run in loose if (word := _find_marked(run, loose)) is not None}
-    ends = {id(marks[id(run)]): run.x1 for run in loose if id(run) in marks}
-    for run in sorted(loose, key=lambda run: (round(run.middle), run.x0)):
-        if id(run) in marks:
+    words_by_mark = {id(run): word for run in untagged_runs if (word := _find_marked(run, untagged_runs)) is not None}
+    ends_with_mark = {id(words_by_mark[id(run)]): run.x1 for run in untagged_runs if id(run) in words_by_mark}
+    for run in sorted(untagged_runs, key=lambda run: (round(run.middle), run.x0)):
+        if id(run) in words_by_mark:
             continue
-        home = next((stack for stack in reversed(stacks) if _continues(grid, stack, run, ends)), None)
-        if home is None:
+        stack_of_run = next((stack for stack in reversed(stacks) if _continues(grid, stack, run, ends_with_mark)), None)
+        if stack_of_run is None:
             stacks.append([run])
         else:
-            home.append(run)
-    for run in loose:
-        if id(run) in marks:
-            home = next((stack for stack in stacks if any(word is marks[id(run)] for word in stack)), None)
-            (home.append(run) if home is not None else stacks.append([run]))
-    blocks = named + [_place_block(grid, stack, stacks, bottom) for stack in stacks]
+            stack_of_run.append(run)
+    for run in untagged_runs:
+        if id(run) in words_by_mark:
+            stack_of_run = next(
+                (stack for stack in stacks if any(word is words_by_mark[id(run)] for word in stack)), None
+            )
+            (stack_of_run.append(run) if stack_of_run is not None else stacks.append([run]))
+    blocks = tagged_blocks + [_place_block(grid, stack, stacks, bottom) for stack in stacks]
     return sorted(blocks, key=lambda block: (block.first, round(block.y0), block.last))
 
 

@@ -124,7 +124,7 @@ def _is_body(grid: Grid, row: Row) -> bool:
 
 
 def find_banners(grid: Grid) -> set[int]:
-    """Find bold rows with a figure in each column that head blocks of the table, such as states with their rates.
+    """Find bold rows that head blocks of a table, with a figure in each column: `Ohio 3%` over each pair of columns.
 
     There must be several: one alone is a header, unless the headers are on an earlier page.
 
@@ -132,12 +132,12 @@ def find_banners(grid: Grid) -> set[int]:
         grid: Grid of the table.
 
     Returns:
-        Numbers of the rows, from 0.
+        0-based rows of the grid.
     """
     if len(grid.slabs) < 3:
         return set()
-    found = {ix for ix, row in enumerate(grid.rows) if row.runs and _is_bold(row) and _names_blocks(grid, row)}
-    return found if len(found) > 1 or grid.is_continued else set()
+    banner_rows = {ix for ix, row in enumerate(grid.rows) if row.runs and _is_bold(row) and _names_blocks(grid, row)}
+    return banner_rows if len(banner_rows) > 1 or grid.is_continued else set()
 
 
 def _names_blocks(grid: Grid, row: Row) -> bool:
@@ -146,7 +146,7 @@ def _names_blocks(grid: Grid, row: Row) -> bool:
 
 
 def find_banner(grid: Grid, row: Row) -> dict[int, str]:
-    """Read the words of a heading row over each column, divided by the vertical lines.
+    """Return the words of a heading row over each column; drawn vertical lines divide them.
 
     Args:
         grid: Grid of the table.
@@ -155,54 +155,58 @@ def find_banner(grid: Grid, row: Row) -> dict[int, str]:
     Returns:
         Words by column.
     """
-    found: dict[int, str] = {}
-    for low, high in grid.slabs:
-        text = join_text(run for run in row.runs if low <= run.center <= high)
-        columns = [ix for ix, (left, right) in enumerate(grid.columns) if low <= (left + right) / 2 <= high]
-        found |= dict.fromkeys(columns if text else (), text)
-    return found
+    words_by_column: dict[int, str] = {}
+    for left_edge, right_edge in grid.slabs:
+        text = join_text(run for run in row.runs if left_edge <= run.center <= right_edge)
+        columns = [ix for ix, (left, right) in enumerate(grid.columns) if left_edge <= (left + right) / 2 <= right_edge]
+        words_by_column |= dict.fromkeys(columns if text else (), text)
+    return words_by_column
 
 
 def is_worded(row: Row) -> bool:
-    """Return whether a row contains letters or digits; a dash alone continues a wrapped header."""
+    """Return whether a row contains letters or digits; a dash alone continues a wrapped header.
+
+    Args:
+        row: Row of a table.
+    """
     return any(letter.isalnum() for run in row.runs for letter in run.text)
 
 
 def is_worksheet(grid: Grid) -> bool:
-    """Return whether the rows are numbered lines to fill in, so that the table has no header row.
+    """Return whether the rows of a table are numbered lines to fill in, so that it has no header row.
 
     Args:
-        grid: Cells of the table, by row and column.
+        grid: Grid of the table.
     """
     firsts = [next(iter(row.cells.values()))[0].text for row in grid.rows if row.cells]
     numbered = sum(is_numbered(text) for text in firsts)
-    least = load_tables().grid.numbered_lines
-    return bool(numbered >= least and numbered >= 0.5 * len(firsts))
+    min_rows = load_tables().grid.numbered_lines
+    return bool(numbered >= min_rows and numbered >= 0.5 * len(firsts))
 
 
 def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> dict[int, list[str]]:
     """Find header rows inside the body of a table.
 
-    A row with text over nearly all columns replaces the header paths, one over some columns refines them.
+    A header row over nearly all columns replaces the header paths; one over some columns extends them.
 
     Args:
         grid: Grid of the table.
-        header_count: Number of header rows at its top.
-        paths: Column paths of these.
+        header_count: Number of header rows at the top.
+        paths: Header path of each column at the top.
 
     Returns:
-        Column paths by the row from which they apply.
+        Header path of each column, by the row from which on it applies.
     """
-    found: dict[int, list[str]] = {}
+    paths_by_row: dict[int, list[str]] = {}
     rows = grid.rows
     body = [text for row in rows[header_count:] for text in _after_stub(row)]
     if (
         amount_frac(body) < load_tables().header.amount_frac
         or _share([_is_bold(row) for row in rows[header_count:]]) > 0.4
     ):
-        return found
-    for i in range(header_count, len(rows) - 1):
-        row = rows[i]
+        return paths_by_row
+    for row_ix in range(header_count, len(rows) - 1):
+        row = rows[row_ix]
         texts = {column: join_text(cell) for column, cell in row.cells.items()}
         is_unnamed = grid.drawing.is_open and 0 not in row.cells
         if (
@@ -211,29 +215,26 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
             or any(map(is_amount, texts.values()))
         ):
             continue
-        above = rows[i - 1] if i > header_count else None
-        if above is not None and _is_years(above):
-            year = join_text(above.runs)
+        row_above = rows[row_ix - 1] if row_ix > header_count else None
+        if row_above is not None and _is_years(row_above):
+            year = join_text(row_above.runs)
             texts = {column: f"{year} > {text}" if column else text for column, text in texts.items()}
-        elif above is not None and len(above.cells) == 1 and _is_group(grid, above):
-            for column, cell in above.cells.items():
+        elif row_above is not None and len(row_above.cells) == 1 and _is_group(grid, row_above):
+            for column, cell in row_above.cells.items():
                 texts[column] = f"{join_text(cell)} {texts.get(column, '')}".strip()
         if texts.keys() >= set(range(1, len(grid.columns))):
-            found[i] = [texts.get(column, path) for column, path in enumerate(paths)]
+            paths_by_row[row_ix] = [texts.get(column, path) for column, path in enumerate(paths)]
         else:
-            found[i] = [" > ".join(filter(None, (path, texts.get(k)))) for k, path in enumerate(paths)]
-    return found
+            paths_by_row[row_ix] = [" > ".join(filter(None, (path, texts.get(k)))) for k, path in enumerate(paths)]
+    return paths_by_row
 
 
 def is_group_row(grid: Grid, row: Row) -> bool:
-    """Return whether a body row is a heading for the rows after it.
+    """Return whether a body row is the heading of a group of rows below it.
 
     Args:
         grid: Grid of the table.
         row: The row.
-
-    Returns:
-        True for a heading.
     """
     return _is_group(grid, row)
 
@@ -258,14 +259,14 @@ def _is_years(row: Row) -> bool:
 
 
 def group_columns(grid: Grid, row: Row) -> list[tuple[str, int, int]]:
-    """Read a heading row.
+    """Return the headings in a heading row: one over the whole table, or several over some columns each.
 
     Args:
         grid: Grid of the table.
         row: The row.
 
     Returns:
-        Text, first and last column of each of its pieces.
+        Text, first column and last column of each heading.
     """
     if len(row.cells) == 1:
         return [(join_text(row.runs), 0, len(grid.columns) - 1)]

@@ -19,7 +19,13 @@ _FACTOR_LETTERS = frozenset({"x", "X"})
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Adjacent columns that form one of several tables set side by side. `stubs` are its row headers."""
+    """Adjacent columns that form one of several tables set side by side.
+
+    Attributes:
+        first: First column.
+        last: Last column.
+        stub_count: Number of columns at the left that name the rows.
+    """
 
     first: int
     last: int
@@ -31,7 +37,7 @@ def find_parts(grid: Grid, paths: Sequence[str]) -> list[Part]:
 
     Args:
         grid: Grid of the table.
-        paths: Column paths.
+        paths: Header path of each column.
 
     Returns:
         Parts from left to right.
@@ -69,42 +75,42 @@ def _column_sign(grid: Grid, column: int) -> tuple[bool, bool]:
 
 def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int:
     """Count the columns that name a row: range ends, conditions, bold columns, else as many as tell rows apart."""
-    most = last - first
+    max_count = last - first
     count = 1
     if _is_single_row(grid, paths, first, last) or (not any(paths) and _is_formula(grid)):
         return 0
-    shared = sum(1 for _ in takewhile(lambda path: path == paths[first], paths[first : last + 1]))
-    if paths[first] and 1 < shared <= most:
+    columns_of_header = sum(1 for _ in takewhile(lambda path: path == paths[first], paths[first : last + 1]))
+    if paths[first] and 1 < columns_of_header <= max_count:
         # One header over a number and its name.
-        return shared
+        return columns_of_header
     marks = [run.text for row in grid.rows for run in row.cells.get(first, ())]
-    if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
+    if is_worksheet(grid) and max_count > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
         return 2
-    while count < most:
+    while count < max_count:
         # A column of dashes, and empty ones, may join the two ends of a range.
-        ahead = count
-        while ahead + 1 < most and _holds_no_words(grid, first + ahead):
-            ahead += 1
-        leaf = " > ".join(paths[first + ahead].split(" > ")[-2:])
+        next_column = count
+        while next_column + 1 < max_count and _holds_no_words(grid, first + next_column):
+            next_column += 1
+        leaf = " > ".join(paths[first + next_column].split(" > ")[-2:])
         if not load_tables().second_stub.matches(leaf):
             break
-        count = ahead + 1
+        count = next_column + 1
     if count > 1:
         return count
     bold = [_is_bold_column(grid, column) for column in range(first, last + 1)]
-    while count < most and all(bold[: count + 1]) and not bold[-1]:
+    while count < max_count and all(bold[: count + 1]) and not bold[-1]:
         count += 1
-    if first == 0 and most > 1 and any(row.shared_name for row in grid.rows):
+    if first == 0 and max_count > 1 and any(row.shared_name for row in grid.rows):
         # Rows of one name differ in the next column, whatever it holds.
-        filled = {column for row in grid.rows for column in row.cells} - {0}
-        return max(count, min(min(filled, default=0) + 1, most))
-    while count < min(2, most) and (
-        not _distinguishes(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
+        filled_columns = {column for row in grid.rows for column in row.cells} - {0}
+        return max(count, min(min(filled_columns, default=0) + 1, max_count))
+    while count < min(2, max_count) and (
+        not _distinguishes(grid, first, count) or _is_shared(grid, first + count - 1, first + max_count)
     ):
         if _holds_amounts(grid, first + count) and not _holds_amounts(grid, first):
             break
         count += 1
-    return min(count, max(most, 1))
+    return min(count, max(max_count, 1))
 
 
 def _holds_no_words(grid: Grid, column: int) -> bool:

@@ -40,13 +40,13 @@ _NO_FRAME = Frame()
 
 
 def split_frame(grid: Grid) -> tuple[Frame, Grid]:
-    """Split the preface and the notes from the rows of a table.
+    """Separate the preface above and the notes below the body of a table.
 
     Args:
         grid: Grid of the table.
 
     Returns:
-        Both, and the grid of the rest; no rows and the same grid where there are none.
+        Preface and notes, which may be empty, and the grid of the other rows.
     """
     fields, grid = _split_fields(grid)
     frame, grid = _split_ruled(grid)
@@ -90,13 +90,13 @@ def _split_ruled(grid: Grid) -> tuple[Frame, Grid]:
 
 
 def split_title(grid: Grid) -> tuple[str, Grid]:
-    """Split the title from a table whose first row spans several columns.
+    """Separate the title of a table that is printed in its first row, across several columns.
 
     Args:
         grid: Grid of the table.
 
     Returns:
-        The title, and the grid of the rest; no text and the same grid where there is none.
+        The title, empty for none, and the grid of the other rows.
     """
     row = grid.rows[0]
     if len(row.cells) < 2 or 0 not in row.cells or len(grid.rows) < 3:
@@ -130,20 +130,20 @@ def add_frame(table: FoundTable, frame: Frame) -> FoundTable:
     """Add preface and notes to a table as cells without a column.
 
     Args:
-        table: The table without them.
-        frame: Rows with their runs.
+        table: Table without preface and notes.
+        frame: Preface and notes, from `split_frame`.
 
     Returns:
-        The table, its own rows numbered after the preface.
+        The table; its rows are numbered after those of the preface.
     """
     if frame is _NO_FRAME:
         return table
-    before, after = _read_notes(frame.preface), _read_notes(frame.notes)
-    cells = [replace(cell, row_ix=cell.row_ix + len(before)) for cell in table.cells]
-    last = max(cell.row_ix for cell in cells) + 1
-    after = [replace(cell, row_ix=cell.row_ix + last) for cell in after]
+    preface_cells, note_cells = _read_notes(frame.preface), _read_notes(frame.notes)
+    cells = [replace(cell, row_ix=cell.row_ix + len(preface_cells)) for cell in table.cells]
+    first_note_row = max(cell.row_ix for cell in cells) + 1
+    note_cells = [replace(cell, row_ix=cell.row_ix + first_note_row) for cell in note_cells]
     title = " ".join(filter(None, (frame.title, table.title)))
-    return replace(table, title=title, cells=(*before, *cells, *after), is_titled=bool(frame.title))
+    return replace(table, title=title, cells=(*preface_cells, *cells, *note_cells), is_titled=bool(frame.title))
 
 
 def _read_notes(rows: Sequence[Row]) -> list[Cell]:

@@ -25,35 +25,39 @@ MAX_CANDIDATES = 200
 """Runs next to a repeated number that are inspected; a line of print has some ten."""
 
 
-def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Rectangle]) -> list[Rectangle]:
-    """Find worksheets outside of other tables, by rows whose numbers are repeated at the amounts.
+def find_worksheet_boxes(runs: Sequence[Run], *, table_boxes: Sequence[Rectangle]) -> list[Rectangle]:
+    """Find worksheets by rows whose line number is printed at the left and again beside the amount.
+
+    An example of such a row is `3. Add lines 1 and 2 . . . . 3. ______`.
 
     Args:
-        runs: Runs of the page.
-        taken: Rectangles of other tables.
+        runs: Text runs of the page.
+        table_boxes: Rectangles of other tables, whose text is left out.
 
     Returns:
-        Rectangles in points.
+        Rectangles of the worksheets in points.
     """
     limits = load_tables().worksheets
-    free = [run for run in runs if not any(box.holds(run) for box in taken)]
-    chains: list[list[_NumberedRow]] = []
-    for row in _find_numbered_rows(free):
-        home = next(
+    free_runs = [run for run in runs if not any(box.holds(run) for box in table_boxes)]
+    worksheets: list[list[_NumberedRow]] = []
+    for row in _find_numbered_rows(free_runs):
+        worksheet_above = next(
             (
-                chain
-                for chain in chains
-                if abs(chain[-1].first.x0 - row.first.x0) <= limits.number_pt
-                and row.first.y0 - chain[-1].repeat.y1 <= limits.gap_pt
+                worksheet
+                for worksheet in worksheets
+                if abs(worksheet[-1].first.x0 - row.first.x0) <= limits.number_pt
+                and row.first.y0 - worksheet[-1].repeat.y1 <= limits.gap_pt
             ),
             None,
         )
-        if home is None:
-            chains.append([row])
+        if worksheet_above is None:
+            worksheets.append([row])
         else:
-            home.append(row)
-    found = [chain for chain in chains if len(chain) >= limits.least_rows]
-    return [bounding_box_of([run for row in chain for run in (row.first, row.repeat)]) for chain in found]
+            worksheet_above.append(row)
+    long_worksheets = [worksheet for worksheet in worksheets if len(worksheet) >= limits.least_rows]
+    return [
+        bounding_box_of([run for row in worksheet for run in (row.first, row.repeat)]) for worksheet in long_worksheets
+    ]
 
 
 def _find_numbered_rows(runs: Sequence[Run]) -> list[_NumberedRow]:
@@ -62,20 +66,23 @@ def _find_numbered_rows(runs: Sequence[Run]) -> list[_NumberedRow]:
     repeats = [run for run in runs if run.text[:1].isdigit() and is_line_number(run.text)]
     if len(repeats) < limits.least_rows:
         return []
-    firsts = sorted(((run.middle, number, run) for run in runs if (number := _number_of(run))), key=lambda one: one[0])
-    middles = [middle for middle, _, _ in firsts]
+    numbered_runs = sorted(
+        ((run.middle, number, run) for run in runs if (number := _number_of(run))),
+        key=lambda numbered_run: numbered_run[0],
+    )
+    middles = [middle for middle, _, _ in numbered_runs]
     rows = []
     for repeat in repeats:
         adjacent = slice(
             bisect_left(middles, repeat.middle - limits.row_pt), bisect_right(middles, repeat.middle + 1.0)
         )
-        begun = [
+        row_starts = [
             run
-            for _, number, run in firsts[adjacent][:MAX_CANDIDATES]
+            for _, number, run in numbered_runs[adjacent][:MAX_CANDIDATES]
             if repeat.x0 - run.x0 >= limits.width_pt and _repeats(repeat.text, number)
         ]
-        if begun:
-            rows.append(_NumberedRow(max(begun, key=lambda run: run.y0), repeat))
+        if row_starts:
+            rows.append(_NumberedRow(max(row_starts, key=lambda run: run.y0), repeat))
     return sorted(rows, key=lambda row: row.first.y0)
 
 
@@ -94,36 +101,36 @@ def _number_of(run: Run) -> str:
 
 
 def find_worksheet_rows(drawing: Drawing) -> list[CellRow]:
-    """Find the rows of a printed worksheet.
+    """Divide a printed worksheet into rows of number, words and amounts.
 
     Args:
-        drawing: The region.
+        drawing: Everything printed inside the worksheet's rectangle.
 
     Returns:
-        Rows; none if too few of them repeat their number at the amount.
+        Rows from top to bottom; empty if too few of them repeat their number beside the amount.
     """
     limits = load_tables().worksheets
-    numbered = _find_numbered_rows(drawing.runs)
-    if len(numbered) < limits.least_rows:
+    numbered_rows = _find_numbered_rows(drawing.runs)
+    if len(numbered_rows) < limits.least_rows:
         return []
-    left = min(row.first.x0 for row in numbered)
+    numbers_x0 = min(row.first.x0 for row in numbered_rows)
     words_x0 = min(
-        (run.x0 for row in numbered for run in _split_number(row.first, drawing.runs)[1:]),
-        default=left + limits.number_pt,
+        (run.x0 for row in numbered_rows for run in _split_number(row.first, drawing.runs)[1:]),
+        default=numbers_x0 + limits.number_pt,
     )
-    ends = {id(row.repeat) for row in numbered}
+    repeated_numbers = {id(row.repeat) for row in numbered_rows}
     rows: list[CellRow] = [[]]
     is_note, is_ended = True, False
     for line in find_lines(drawing.runs):
         first, words = line[0], line
-        if first.x0 <= left + limits.number_pt and _number_of(first):
+        if first.x0 <= numbers_x0 + limits.number_pt and _number_of(first):
             parts = [*_split_number(first, ()), *line[1:]]
             rows.append([RowCell(0, False, runs=parts[:1])])
             words, is_note = parts[1:], False
         elif is_ended or is_answer(first.text) or (first.x0 < words_x0 - 2.0 and not is_note):
             rows.append([])
             is_note = True
-        is_ended = any(id(run) in ends for run in line)
+        is_ended = any(id(run) in repeated_numbers for run in line)
         _extend(rows[-1], words)
     return [row for row in rows if row]
 

@@ -28,38 +28,42 @@ def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run
 
     Args:
         page: The page.
-        is_face: Whether it shows the boxes of a form.
+        is_face: Whether the page is a form's face with boxes, which are no tables.
 
     Returns:
-        Regions, and all runs of the page.
+        Regions, and all text runs of the page.
     """
     if is_face:
         return [], []
     spans = split_leaders(page.spans)
     leaders = find_leaders(spans)
-    shapes = len(page.rules) + len(page.fills)
-    if shapes > load_tables().drawings.max_rules:
+    shape_count = len(page.rules) + len(page.fills)
+    if shape_count > load_tables().drawings.max_rules:
         return [], []
-    if not shapes and not leaders and not _has_amounts(page):
+    if not shape_count and not leaders and not _has_amounts(page):
         return [], []
-    drawn = merge_rules(page.rules)
-    runs = find_runs(spans, ruling=drawn)
-    ruling = _without_underlines(drawn, runs, page)
+    all_ruling = merge_rules(page.rules)
+    runs = find_runs(spans, ruling=all_ruling)
+    ruling = _without_underlines(all_ruling, runs, page)
     boxes = _stack(_connect(ruling, page.fills), runs)
     # A frame around fields is no table, and takes nothing from one inside it.
-    taken = [box for box in boxes if box.height < 0.9 * page.height_pt and not _holds_field(page, box)]
-    open_boxes = find_open_boxes(page, runs, leaders, taken=taken)
+    closed_boxes = [box for box in boxes if box.height < 0.9 * page.height_pt and not _holds_field(page, box)]
+    open_boxes = find_open_boxes(page, runs, leaders, table_boxes=closed_boxes)
     boxes += open_boxes
     if leaders:
-        boxes += find_worksheet_boxes(runs, taken=boxes)
+        boxes += find_worksheet_boxes(runs, table_boxes=boxes)
     boxes = _split_at_captions(boxes, runs, ruling)
     drawings = []
     for box in boxes:
         if _holds_field(page, box):
             continue
-        inner = [other for other in boxes if other is not box and _contains(box, other)]
-        mine = [run for run in runs if not is_filing_note(run.text) and not any(_claims(other, run) for other in inner)]
-        drawing = _cut_out(box, mine, ruling, page.fills)
+        inner_boxes = [other for other in boxes if other is not box and _contains(box, other)]
+        own_runs = [
+            run
+            for run in runs
+            if not is_filing_note(run.text) and not any(_claims(other, run) for other in inner_boxes)
+        ]
+        drawing = _cut_out(box, own_runs, ruling, page.fills)
         if len(drawing.runs) >= 4:
             drawings.append(replace(drawing, is_open=box in open_boxes))
     return drawings, runs
@@ -77,7 +81,7 @@ def _has_amounts(page: Page) -> bool:
 
 def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruling:
     """Drop lines that underline a word or a link, and what is drawn outside of the page."""
-    kept = []
+    other_lines = []
     by_foot = sorted(runs, key=lambda run: run.y1)
     feet = [run.y1 for run in by_foot]
     tallest = max((run.y1 - run.y0 for run in runs), default=0.0)
@@ -90,8 +94,8 @@ def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruli
             for run in near
         )
         if not is_underline:
-            kept.append(line)
-    return Ruling(tuple(kept), ruling.verticals)
+            other_lines.append(line)
+    return Ruling(tuple(other_lines), ruling.verticals)
 
 
 def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Rectangle]:
@@ -198,9 +202,9 @@ def _split_at_captions(boxes: Sequence[Rectangle], runs: Sequence[Run], ruling: 
             continue
         drawing = Drawing(box, (), ruling, ())
         for x0, x1 in find_slabs(drawing):
-            mine = sorted((run for run in captions if x0 <= run.center <= x1), key=lambda run: run.y0)
-            ends = [*(run.y0 - 1 for run in mine[1:]), box.y1]
-            split += [Rectangle(x0, run.y1, x1, end) for run, end in zip(mine, ends, strict=True)]
+            captions_of_slab = sorted((run for run in captions if x0 <= run.center <= x1), key=lambda run: run.y0)
+            ends = [*(run.y0 - 1 for run in captions_of_slab[1:]), box.y1]
+            split += [Rectangle(x0, run.y1, x1, end) for run, end in zip(captions_of_slab, ends, strict=True)]
     return sorted(split, key=lambda box: (round(box.y0), box.x0))
 
 

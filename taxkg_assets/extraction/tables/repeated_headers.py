@@ -12,16 +12,16 @@ _SAME_LINE_PT = 2.0
 
 
 def spread_over_repeats(blocks: Sequence[HeaderBlock], *, column_count: int) -> list[HeaderBlock]:
-    """Apply headers that repeat over groups of columns to each group.
+    """Extend group headers over all columns of their group, where the headers below them repeat from group to group.
 
-    The columns must repeat as often as there are headers on the line, and each header must be over its own group.
+    An example is `Owners` and `Tenants` on one line, over the columns `Rent | Fees | Rent | Fees`.
 
     Args:
         blocks: Header cells.
-        column_count: Number of columns.
+        column_count: Number of columns of the table.
 
     Returns:
-        Header cells with the columns that they apply to.
+        Header cells in the same order, with the columns that they apply to.
     """
     leaves = _find_leaves(blocks, column_count=column_count)
     lines: list[list[HeaderBlock]] = []
@@ -30,20 +30,23 @@ def spread_over_repeats(blocks: Sequence[HeaderBlock], *, column_count: int) -> 
             lines[-1].append(block)
         else:
             lines.append([block])
-    spread: dict[int, HeaderBlock] = {}
+    new_blocks: dict[int, HeaderBlock] = {}
     for line in lines:
-        above = [block for block in line if leaves[block.first] is not block]
-        for first in range(1, column_count - 2 * len(above) + 1) if len(above) == len(line) >= 2 else ():
+        group_headers = [block for block in line if leaves[block.first] is not block]
+        for first in (
+            range(1, column_count - 2 * len(group_headers) + 1) if len(group_headers) == len(line) >= 2 else ()
+        ):
             names = [leaf.text if leaf is not None else "" for leaf in leaves[first:]]
             width, left_over = divmod(len(names), len(line))
             if left_over or names != names[:width] * len(line) or not all(names) or len(set(names)) < 2:
                 continue
             spans = [(first + ix * width, first + (ix + 1) * width - 1) for ix in range(len(line))]
             if all(low <= block.first <= block.last <= high for block, (low, high) in zip(line, spans, strict=True)):
-                spread |= {
-                    id(block): replace(block, first=a, last=b) for block, (a, b) in zip(line, spans, strict=True)
+                new_blocks |= {
+                    id(block): replace(block, first=group_start, last=group_end)
+                    for block, (group_start, group_end) in zip(line, spans, strict=True)
                 }
-    return [spread.get(id(block), block) for block in blocks]
+    return [new_blocks.get(id(block), block) for block in blocks]
 
 
 def _find_leaves(blocks: Sequence[HeaderBlock], *, column_count: int) -> list[HeaderBlock | None]:

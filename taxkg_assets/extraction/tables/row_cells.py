@@ -12,7 +12,14 @@ from taxkg_assets.extraction.tables.grid import Rectangle
 
 @dataclass(slots=True)
 class RowCell:
-    """One cell of a row with its runs; `number`: its place in the row; `spans`: its spans, where tags state them."""
+    """One cell of a row.
+
+    Attributes:
+        number: 0-based number of the cell in its row.
+        is_header: Whether tags mark it as a header.
+        spans: Spans of the page that tags put into it.
+        runs: Text runs of the cell.
+    """
 
     number: int
     is_header: bool

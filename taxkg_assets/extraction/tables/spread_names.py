@@ -12,37 +12,37 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def join_spread_names(grid: Grid, header_count: int) -> Grid:
-    """Assign a row name printed across several rows to all rows between two drawn lines.
+    """Assign a row name that is printed beside several rows to all of them; drawn lines enclose these rows.
 
     Args:
         grid: Grid of the table.
         header_count: Number of header rows.
 
     Returns:
-        The grid, with such a name in the first of its rows alone, and noted in the rows below it that fill the same
-        columns.
+        The grid. The first of the rows has the whole name as its first cell; those below it that fill the same columns
+        have it as `shared_name`.
     """
     center = sum(grid.columns[0]) / 2
     body = range(header_count, len(grid.rows))
     borders = [body.start, *(ix for ix in body[1:] if _is_divided(grid, ix, center)), body.stop]
     if len(borders) < 3:
         return grid
-    rows, alone = list(grid.rows), list[int]()
+    rows, rows_to_drop = list(grid.rows), list[int]()
     for first, border in pairwise(borders):
         end = next((ix for ix in range(first, border) if _is_note_row(rows[ix])), border)
         names = [rows[ix].cells.get(0, []) for ix in range(first, end)]
         if _is_centered_name(names, rows[first:end]):
-            alone += [ix for ix in range(first, end) if not _others(rows[ix])]
+            rows_to_drop += [ix for ix in range(first, end) if not _others(rows[ix])]
         elif not _is_one_name(names, rows[first:end]):
             continue
-        joined = [run for name in names for run in name]
+        name_runs = [run for name in names for run in name]
         columns = rows[first].cells.keys() - {0}
-        rows[first] = replace(rows[first], cells={0: joined, **_others(rows[first])})
+        rows[first] = replace(rows[first], cells={0: name_runs, **_others(rows[first])})
         for ix in range(first + 1, end):
             row = replace(rows[ix], cells=_others(rows[ix]))
             # A row that leaves columns empty is a total or a note.
-            rows[ix] = replace(row, shared_name=join_text(joined)) if row.cells.keys() == columns else row
-    return replace(grid, rows=tuple(row for ix, row in enumerate(rows) if ix not in alone))
+            rows[ix] = replace(row, shared_name=join_text(name_runs)) if row.cells.keys() == columns else row
+    return replace(grid, rows=tuple(row for ix, row in enumerate(rows) if ix not in rows_to_drop))
 
 
 def _is_centered_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:

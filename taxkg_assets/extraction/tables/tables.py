@@ -36,11 +36,11 @@ def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -
     """Build one row per table of a document, with its cells, header paths and Markdown.
 
     Args:
-        source: The document's pages.
-        found: Result of `find_tables`, if it was computed already.
+        source: Pages of the document.
+        found: Tables as read from the pages; read here by default.
 
     Returns:
-        One row per table; a table that continues without headers takes those of the page before.
+        Rows of `tables`; a table that continues without headers has those of the page before.
     """
     tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
     if not tables:
@@ -56,7 +56,11 @@ def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -
 
 
 def find_table_regions(page: Page) -> list[TableRegion]:
-    """Find the rectangles of the tables on a page, without captions, from top to bottom."""
+    """Find the rectangles of the tables on a page, without captions, from top to bottom.
+
+    Args:
+        page: The page.
+    """
     return [table.region for table in find_tables(page)]
 
 
@@ -65,7 +69,7 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
 
     Args:
         page: The page.
-        is_face: Whether it shows the boxes of a form's face, which are no tables; decided here by default.
+        is_face: Whether the page is a form's face with boxes, which are no tables; found out by default.
 
     Returns:
         Tables from top to bottom.
@@ -74,16 +78,18 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         is_face = bool(find_face_boxes(page))
     tables: list[FoundTable] = []
     drawings, runs = find_drawings(page, is_face=is_face)
-    above: tuple[Rectangle, str] | None = None
+    previous_table: tuple[Rectangle, str] | None = None
     for drawing in drawings:
         table = _read_table(page, drawing)
         if table is None or is_text_box(table):
             continue
         caption = "" if table.is_titled else _find_caption(runs, drawing.box, drawings)
-        is_shared = above is not None and (_follows(above[0], drawing.box) or _is_side_by_side(above[0], drawing.box))
-        if not (caption or table.is_titled) and above is not None and is_shared:
-            caption = above[1]
-        above = (drawing.box, caption)
+        is_shared = previous_table is not None and (
+            _follows(previous_table[0], drawing.box) or _is_side_by_side(previous_table[0], drawing.box)
+        )
+        if not (caption or table.is_titled) and previous_table is not None and is_shared:
+            caption = previous_table[1]
+        previous_table = (drawing.box, caption)
         tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
     return tables
 
@@ -93,7 +99,7 @@ def find_unread_boxes(page: Page, *, is_face: bool) -> list[Rectangle]:
 
     Args:
         page: The page.
-        is_face: Whether it shows the boxes of a form's face.
+        is_face: Whether the page is a form's face with boxes.
 
     Returns:
         Rectangles in points.
@@ -152,29 +158,30 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
         return None
     frame, grid = split_frame(grid)
     table = _read_grid(page, grid, count_header_rows(grid))
-    most = load_tables().regions.max_header_words
-    if table is None or any(len(header.split()) > most for header in table.headers) or _is_chart(table):
+    max_header_words = load_tables().regions.max_header_words
+    if table is None or any(len(header.split()) > max_header_words for header in table.headers) or _is_chart(table):
         return None
     return add_frame(table, frame)
 
 
-def read_grid(page: Page, grid: Grid, least_headers: int, *, carried: Sequence[str] = ()) -> FoundTable | None:
+def read_grid(page: Page, grid: Grid, least_headers: int, *, carried_headers: Sequence[str] = ()) -> FoundTable | None:
     """Convert the grid of a tagged table to a table with header paths.
 
     Args:
         page: The page.
-        grid: Grid of its cells.
-        least_headers: Number of rows that are tagged as headers.
-        carried: Column headers tagged on an earlier page; no row here is then a header.
+        grid: Grid of the table's cells.
+        least_headers: Number of rows that are tagged as headers; there may be more.
+        carried_headers: Column headers from an earlier page of the table. If there are any, only tagged rows are
+            headers here.
 
     Returns:
         The table; None if its cells have no text.
     """
     frame, grid = split_frame(grid)
     least_headers = max(0, least_headers - len(frame.preface))
-    count = least_headers if carried else max(least_headers, count_header_rows(grid))
-    if carried and not count:
-        table = _read_grid(page, replace(grid, is_continued=True), count, carried=carried)
+    count = least_headers if carried_headers else max(least_headers, count_header_rows(grid))
+    if carried_headers and not count:
+        table = _read_grid(page, replace(grid, is_continued=True), count, carried_headers=carried_headers)
     else:
         table = _read_grid(page, grid, count)
     if table is None:
@@ -206,31 +213,31 @@ def find_caption(runs: Sequence[Run], box: Rectangle) -> str:
     return _find_caption(runs, box, ())
 
 
-def _read_grid(page: Page, grid: Grid, header_count: int, *, carried: Sequence[str] = ()) -> FoundTable | None:
+def _read_grid(page: Page, grid: Grid, header_count: int, *, carried_headers: Sequence[str] = ()) -> FoundTable | None:
     """Find the header paths and cells of a grid; `carried` are the paths of one that continues without headers."""
     heading, grid = split_title(grid) if header_count else ("", grid)
     header_count -= bool(heading)
     grid = join_spread_names(grid, header_count)
     drawing = grid.drawing
-    found = find_header_blocks(grid, header_count)
-    blocks = spread_over_repeats(found, column_count=len(grid.columns))
-    subtitle = [block for block in blocks if block.first == 0 and block.last == len(grid.columns) - 1]
-    rest = [block for block in blocks if block not in subtitle]
+    header_blocks = find_header_blocks(grid, header_count)
+    blocks = spread_over_repeats(header_blocks, column_count=len(grid.columns))
+    subtitle_blocks = [block for block in blocks if block.first == 0 and block.last == len(grid.columns) - 1]
+    other_blocks = [block for block in blocks if block not in subtitle_blocks]
     paths = [
         PATH_SEPARATOR.join(
             block.text
-            for block in sorted(rest, key=lambda block: block.y0)
-            if block.first <= i <= block.last and any(letter.isalnum() for letter in block.text)
+            for block in sorted(other_blocks, key=lambda block: block.y0)
+            if block.first <= column <= block.last and any(letter.isalnum() for letter in block.text)
         )
-        for i in range(len(grid.columns))
+        for column in range(len(grid.columns))
     ]
-    if len(carried) == len(paths):
-        paths = list(carried)
-    later = find_later_headers(grid, header_count, paths)
-    parts = find_parts(grid, later[max(later)] if later else paths)
-    cells = find_cells(grid, header_count, parts, {header_count: paths, **later})
+    if len(carried_headers) == len(paths):
+        paths = list(carried_headers)
+    later_headers = find_later_headers(grid, header_count, paths)
+    parts = find_parts(grid, later_headers[max(later_headers)] if later_headers else paths)
+    cells = find_cells(grid, header_count, parts, {header_count: paths, **later_headers})
     region = TableRegion(page.page, drawing.box.x0, drawing.box.y0, drawing.box.x1, drawing.box.y1, "ruled")
-    title = " ".join(filter(None, (heading, *(block.text for block in subtitle))))
+    title = " ".join(filter(None, (heading, *(block.text for block in subtitle_blocks))))
     return FoundTable(region, title, tuple(paths), tuple(parts), tuple(cells)) if cells else None
 
 
@@ -251,7 +258,7 @@ def _is_row_of_amounts(line: Sequence[Run]) -> bool:
 def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawing]) -> str:
     """Read the bold lines or the numbered caption right above a table."""
     limits = load_tables().regions
-    above = [
+    runs_above = [
         run
         for run in runs
         if run.middle < box.y0
@@ -265,31 +272,31 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
     ]
     if len(adjacent) == 1 and adjacent[0].is_bold and is_caption(adjacent[0].text):
         return adjacent[0].text
-    picked: list[list[Run]] = []
-    edge, has_head, titled = box.y0, False, 0
-    for line in reversed(find_lines(above)):
-        gap = edge - max(run.y1 for run in line)
-        is_far = gap > (limits.caption_gap_pt if not picked else line[0].size_pt)
+    caption_lines: list[list[Run]] = []
+    upper_edge, has_head, title_line_count = box.y0, False, 0
+    for line in reversed(find_lines(runs_above)):
+        gap = upper_edge - max(run.y1 for run in line)
+        is_far = gap > (limits.caption_gap_pt if not caption_lines else line[0].size_pt)
         if is_far or load_roles().answers.matches(line[0].text) or _is_row_of_amounts(line):
             break
-        picked.append(line)
-        edge = min(run.y0 for run in line)
+        caption_lines.append(line)
+        upper_edge = min(run.y0 for run in line)
         if is_caption(line[0].text):
-            return _join_lines(_without_notes(picked[::-1]))
+            return _join_lines(_without_notes(caption_lines[::-1]))
         # A caption may run on in lines that are not bold; without a number above them they are no title.
-        if titled == len(picked) - 1 and (not titled or line[0].is_bold):
-            titled += 1
+        if title_line_count == len(caption_lines) - 1 and (not title_line_count or line[0].is_bold):
+            title_line_count += 1
             # The title of a table that continues may be set in several types, none of them bold throughout.
             has_head = has_head or any(run.is_bold or _is_continued(run) for run in line)
-        if len(picked) >= limits.caption_lines:
+        if len(caption_lines) >= limits.caption_lines:
             break
-    count = min(titled, limits.title_lines) if has_head else 0
-    while 0 < count < titled and _continues(picked[count - 1]):
+    count = min(title_line_count, limits.title_lines) if has_head else 0
+    while 0 < count < title_line_count and _continues(caption_lines[count - 1]):
         count += 1
     # Bold words right below a plain line are the end of its sentence; alone above the table they are a title.
-    if 0 < count < len(picked) and _continues(picked[count - 1]):
+    if 0 < count < len(caption_lines) and _continues(caption_lines[count - 1]):
         return ""
-    return _join_lines(picked[:count][::-1])
+    return _join_lines(caption_lines[:count][::-1])
 
 
 def _continues(line: Sequence[Run]) -> bool:
@@ -366,34 +373,37 @@ def _bbox(box: Rectangle | TableRegion) -> dict[str, float]:
 
 def _markdown(table: FoundTable) -> str:
     """Write each part as one Markdown table: the header paths in the first row, groups before the row's name."""
-    written = []
+    markdown_parts = []
     for part in table.parts:
         columns = range(part.first, part.last + 1)
-        lines = [_markdown_line([table.headers[i] for i in columns]), _markdown_line(["---"] * len(columns))]
-        shown = [table.headers[i] for i in columns]
+        lines = [_markdown_line([table.headers[column] for column in columns]), _markdown_line(["---"] * len(columns))]
+        current_headers = [table.headers[column] for column in columns]
         by_row: dict[int, dict[int, Cell]] = {}
         for cell in table.cells:
             if cell.col_ix in columns:
                 by_row.setdefault(cell.row_ix, {})[cell.col_ix] = cell
         for cells in by_row.values():
-            texts = [cells[i].text if i in cells else "" for i in columns]
-            is_own = {i: cell.column_count == 1 for i, cell in cells.items()}
-            headers = [cells[i].col_path if is_own.get(i) else shown[i - part.first] for i in columns]
-            if headers != shown:
+            texts = [cells[column].text if column in cells else "" for column in columns]
+            is_single_column = {column: cell.column_count == 1 for column, cell in cells.items()}
+            headers = [
+                cells[column].col_path if is_single_column.get(column) else current_headers[column - part.first]
+                for column in columns
+            ]
+            if headers != current_headers:
                 refined = [
-                    new.removeprefix(f"{table.headers[i]}{PATH_SEPARATOR}") if new != old else ""
-                    for i, old, new in zip(columns, shown, headers, strict=True)
+                    new.removeprefix(f"{table.headers[column]}{PATH_SEPARATOR}") if new != old else ""
+                    for column, old, new in zip(columns, current_headers, headers, strict=True)
                 ]
                 lines.append(_markdown_line([f"**{text}**" if text else "" for text in refined]))
-                shown = headers
+                current_headers = headers
             leading = cells[min(cells)]
             group = leading.row_path
             if group and group != leading.text:
                 texts[0] = group if group.endswith(texts[0]) else f"{group}{PATH_SEPARATOR}{texts[0]}"
             lines.append(_markdown_line(texts))
-        written.append("\n".join(lines))
-    written += [cell.text for cell in table.cells if cell.col_ix == NOTE_COLUMN]
-    return "\n\n".join(written)
+        markdown_parts.append("\n".join(lines))
+    markdown_parts += [cell.text for cell in table.cells if cell.col_ix == NOTE_COLUMN]
+    return "\n\n".join(markdown_parts)
 
 
 def _markdown_line(texts: Sequence[str]) -> str:

@@ -25,8 +25,8 @@ def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | No
 
     Args:
         page: The page.
-        rows: Its rows of tagged cells.
-        ruling: Lines drawn on the page.
+        rows: Rows of tagged cells.
+        ruling: Ruled lines of the page.
 
     Returns:
         The grid; None for fewer than two rows or columns.
@@ -34,26 +34,28 @@ def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | No
     if len(rows) < 2 or len({cell.number for row in rows for cell in row}) < 2:
         return None
     column_count = _count_columns(rows)
-    full = [row for row in rows if row[-1].number + 1 == column_count]
-    extents = _find_extents(full, column_count)
+    full_rows = [row for row in rows if row[-1].number + 1 == column_count]
+    extents = _find_extents(full_rows, column_count)
     if extents is None:
-        full, extents = [], _cluster(rows)
+        full_rows, extents = [], _cluster(rows)
     if not 2 <= len(extents) <= load_tables().tagged.max_columns:
         return None
     runs = tuple(run for row in rows for cell in row for run in cell.runs)
     box = bounding_box_of(runs)
-    flows = any(below[0].runs[0].y1 < above[0].runs[0].y0 - 1 for above, below in pairwise(rows))
-    inner = [(left[1] + right[0]) / 2 for left, right in pairwise(extents)]
-    columns = tuple(pairwise([min(box.x0, extents[0][0]), *inner, max(box.x1, extents[-1][1])]))
+    continues_in_next_column = any(below[0].runs[0].y1 < above[0].runs[0].y0 - 1 for above, below in pairwise(rows))
+    inner_edges = [(left[1] + right[0]) / 2 for left, right in pairwise(extents)]
+    columns = tuple(pairwise([min(box.x0, extents[0][0]), *inner_edges, max(box.x1, extents[-1][1])]))
     fills = tuple(fill for fill in page.fills if fill.y0 < box.y1 + 2 and fill.y1 > box.y0 - 2)
     drawing = Drawing(box, runs, _cut(ruling, box), fills)
-    whole = {id(row) for row in full}
-    placed = [_place_row(row, columns, is_full=id(row) in whole, by_number=flows) for row in rows]
-    columns, placed = _without_empty_lead(columns, placed)
+    full_row_ids = {id(row) for row in full_rows}
+    grid_rows = [
+        _place_row(row, columns, is_full=id(row) in full_row_ids, by_number=continues_in_next_column) for row in rows
+    ]
+    columns, grid_rows = _without_empty_lead(columns, grid_rows)
     if len(columns) < 2:
         return None
-    plain = has_plain_names(placed, column_count=len(columns))
-    return Grid(drawing, columns, find_slabs(drawing), tuple(placed), plain)
+    plain_names = has_plain_names(grid_rows, column_count=len(columns))
+    return Grid(drawing, columns, find_slabs(drawing), tuple(grid_rows), plain_names)
 
 
 def _without_empty_lead(
@@ -74,24 +76,24 @@ def _count_columns(rows: Sequence[CellRow]) -> int:
     return max((width for width, count in widths.items() if count >= least), default=0)
 
 
-def _find_extents(full: Sequence[CellRow], column_count: int) -> list[tuple[float, float]] | None:
+def _find_extents(full_rows: Sequence[CellRow], column_count: int) -> list[tuple[float, float]] | None:
     """Find where the columns stand, from rows with all cells; None where they do not follow each other."""
     lefts: dict[int, list[float]] = defaultdict(list)
     rights: dict[int, list[float]] = defaultdict(list)
-    for row in full:
+    for row in full_rows:
         for cell in row:
             box = bounding_box_of(cell.runs)
             lefts[cell.number].append(box.x0)
             rights[cell.number].append(box.x1)
     # Medians: a row that spans columns, or one out of line, moves no edge.
-    known = {ix: (median(lefts[ix]), median(rights[ix])) for ix in sorted(lefts)}
-    if any(sum(left) >= sum(right) for left, right in pairwise(known.values())):
+    extent_by_column = {ix: (median(lefts[ix]), median(rights[ix])) for ix in sorted(lefts)}
+    if any(sum(left) >= sum(right) for left, right in pairwise(extent_by_column.values())):
         return None
     ordered: list[tuple[float, float]] = []
     for ix in range(column_count):
         # A column that no row fills takes no room.
-        start = ordered[-1][1] if ordered else min(left for left, _ in known.values())
-        ordered.append(known.get(ix, (start, start)))
+        start = ordered[-1][1] if ordered else min(left for left, _ in extent_by_column.values())
+        ordered.append(extent_by_column.get(ix, (start, start)))
     return ordered
 
 

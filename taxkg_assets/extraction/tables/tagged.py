@@ -28,13 +28,16 @@ from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.tables import load_tables
 
 _NO_RULING = Ruling((), ())
-# A drawing that begins this far above the tagged cells has words of others.
+# A drawing that begins this far above the tagged cells has words of the table above.
 _REACH_PT = 24.0
-_NO_HEADERS: Mapping[tuple[int, ...], tuple[str, ...]] = MappingProxyType({})
+_NO_EARLIER_HEADERS: Mapping[tuple[int, ...], tuple[str, ...]] = MappingProxyType({})
 
 
 def read_tagged_page(
-    page: Page, *, furniture: Collection[int], headed: Mapping[tuple[int, ...], tuple[str, ...]] = _NO_HEADERS
+    page: Page,
+    *,
+    furniture_spans: Collection[int],
+    earlier_headers: Mapping[tuple[int, ...], tuple[str, ...]] = _NO_EARLIER_HEADERS,
 ) -> list[FoundTable]:
     """Extract the tables of a page with reliable tags.
 
@@ -43,61 +46,77 @@ def read_tagged_page(
 
     Args:
         page: The page.
-        furniture: Spans of running heads and feet.
-        headed: Headers of tables whose header cells are tagged on an earlier page, by tag path.
+        furniture_spans: Spans of running heads and feet.
+        earlier_headers: Headers of tables whose header cells are tagged on an earlier page, by tag path.
+
+    Args:
+        page: Page whose tags can be relied on.
+        furniture_spans: Numbers of the spans (`span_ix`) of running heads and feet.
+        earlier_headers: Headers of tables whose header cells are tagged on an earlier page, by the path of the table's
+            tag.
 
     Returns:
         Tables in tag order.
     """
-    tagged = find_tagged_tables(page, furniture=furniture, headed=headed)
+    tagged_tables = find_tagged_tables(page, furniture_spans=furniture_spans, earlier_headers=earlier_headers)
     # Worksheets and what is in them are read by their tags alone: a page with no other table needs no second reading.
-    drawn = find_tables(page, is_face=False) if any(table.region.kind == "ruled" for table in tagged) else []
-    return [table for found in tagged for table in _choose(found, _draw_alone(page, found, drawn))]
+    drawn_tables = (
+        find_tables(page, is_face=False) if any(table.region.kind == "ruled" for table in tagged_tables) else []
+    )
+    return [
+        table
+        for tagged_table in tagged_tables
+        for table in _choose(tagged_table, _draw_alone(page, tagged_table, drawn_tables))
+    ]
 
 
-def _draw_alone(page: Page, table: FoundTable, drawn: Sequence[FoundTable]) -> Sequence[FoundTable]:
+def _draw_alone(page: Page, table: FoundTable, drawn_tables: Sequence[FoundTable]) -> Sequence[FoundTable]:
     """Read the drawing of a tagged table without the words of the table above it, where one frame is around both."""
-    others = [other for other in drawn if _overlaps(table.region, other.region)]
-    top = min((other.region.y0 for other in others), default=table.region.y0)
+    overlapping_tables = [other for other in drawn_tables if _overlaps(table.region, other.region)]
+    top = min((other.region.y0 for other in overlapping_tables), default=table.region.y0)
     if table.region.kind != "ruled" or top >= table.region.y0 - _REACH_PT:
-        return drawn
+        return drawn_tables
     places = find_places(page.tags)
     path = page.tags[table.region.tag_ix].path
     is_own = [place.table_ix < 0 or page.tags[place.table_ix].path[: len(path)] == path for place in places]
-    kept = tuple(span for span in page.spans if span.tag_ix < 0 or is_own[span.tag_ix])
-    if len(kept) == len(page.spans):
-        return drawn
-    alone = [other for other in find_tables(replace(page, spans=kept), is_face=False) if any(other.headers)]
-    if not alone or score_headers(alone) < score_headers(others):
-        return drawn
+    own_spans = tuple(span for span in page.spans if span.tag_ix < 0 or is_own[span.tag_ix])
+    if len(own_spans) == len(page.spans):
+        return drawn_tables
+    redrawn_tables = [
+        other for other in find_tables(replace(page, spans=own_spans), is_face=False) if any(other.headers)
+    ]
+    if not redrawn_tables or score_headers(redrawn_tables) < score_headers(overlapping_tables):
+        return drawn_tables
     # A cell over several columns of the table is a header, and no title.
-    headers = " ".join(header for other in alone for header in other.headers)
-    titles = [next((title for title in (other.title, table.title) if title not in headers), "") for other in alone]
-    return [replace(other, title=title) for other, title in zip(alone, titles, strict=True)]
+    headers = " ".join(header for other in redrawn_tables for header in other.headers)
+    titles = [
+        next((title for title in (other.title, table.title) if title not in headers), "") for other in redrawn_tables
+    ]
+    return [replace(other, title=title) for other, title in zip(redrawn_tables, titles, strict=True)]
 
 
-def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
+def _choose(table: FoundTable, drawn_tables: Sequence[FoundTable]) -> list[FoundTable]:
     """Choose between a tagged table and the layout's reading of the same cells, which may be several tables."""
     if table.region.kind != "ruled":
         return [table]
-    others = [other for other in drawn if _overlaps(table.region, other.region)]
-    own = Counter(cell.text for cell in table.cells)
-    theirs = Counter(cell.text for other in others for cell in other.cells)
-    agreed = _share_equal(own, theirs)
+    others = [other for other in drawn_tables if _overlaps(table.region, other.region)]
+    tagged_texts = Counter(cell.text for cell in table.cells)
+    drawn_texts = Counter(cell.text for other in others for cell in other.cells)
+    agreement_frac = _share_equal(tagged_texts, drawn_texts)
     is_joined = bool(others) and all(any(other.headers) for other in others) and _joins_cells(table, others)
     if is_joined:
-        agreed = max(agreed, _share_equal(_count_words([table]), _count_words(others)))
+        agreement_frac = max(agreement_frac, _share_equal(_count_words([table]), _count_words(others)))
     limits = load_tables().tagged
-    is_smaller = theirs.total() < limits.size_frac * own.total()
+    is_smaller = drawn_texts.total() < limits.size_frac * tagged_texts.total()
     # A reading that runs several tagged tables together would answer for each of them with the rows of another.
     is_larger = _count_letters([table]) < limits.size_frac * _count_letters(others)
     score = score_headers([table])
-    needed = score - (0.0 if table.has_header_tags else limits.header_slack)
+    needed_score = score - (0.0 if table.has_header_tags else limits.header_slack)
     # If the tags have all headers, the drawn lines are used only to divide the same cells better.
-    least = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
-    if is_smaller or is_larger or agreed < least or score_headers(others) < needed:
+    least_agreement_frac = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
+    if is_smaller or is_larger or agreement_frac < least_agreement_frac or score_headers(others) < needed_score:
         return [table]
-    if score == 1.0 and (_ends_early(table, others) or (own == theirs and _names_all(table, others))):
+    if score == 1.0 and (_ends_early(table, others) or (tagged_texts == drawn_texts and _names_all(table, others))):
         # The drawing tears headers whose words are in several types, and divides the same cells no better.
         return [table]
     path = table.path if len(others) == 1 else ()
@@ -120,7 +139,7 @@ def _names_all(table: FoundTable, others: Sequence[FoundTable]) -> bool:
     if not table.has_header_tags or len(others) != 1 or len(others[0].headers) != len(table.headers):
         return False
     pairs = zip(table.headers, others[0].headers, strict=True)
-    return all(set(drawn.split()) <= set(tagged.split()) for tagged, drawn in pairs)
+    return all(set(drawn_header.split()) <= set(tagged_header.split()) for tagged_header, drawn_header in pairs)
 
 
 def _joins_cells(table: FoundTable, others: Sequence[FoundTable]) -> bool:
@@ -143,9 +162,9 @@ def _is_stack(text: str) -> bool:
     return len(parts) > 1 and all(map(is_amount, parts))
 
 
-def _share_equal(own: Counter[str], theirs: Counter[str]) -> float:
+def _share_equal(first_texts: Counter[str], second_texts: Counter[str]) -> float:
     """Compute the share of the smaller of two collections that the other one also has."""
-    return (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
+    return (first_texts & second_texts).total() / max(min(first_texts.total(), second_texts.total()), 1)
 
 
 def _count_letters(tables: Sequence[FoundTable]) -> int:
@@ -161,101 +180,127 @@ def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
 
 
 def score_headers(tables: Sequence[FoundTable]) -> float:
-    """Return the share of row and column headers that the cells have; first cells of rows do not count."""
-    led = count = 0
+    """Return the share of row and column headers that the cells have; first cells of rows do not count.
+
+    Args:
+        tables: Tables read from the same cells.
+
+    Returns:
+        Share from 0 to 1; 0.0 where no row has a second cell.
+    """
+    header_count = cell_count = 0
     for table in tables:
-        first: dict[int, int] = {}
+        first_columns: dict[int, int] = {}
         for cell in table.cells:
-            first[cell.row_ix] = min(first.get(cell.row_ix, cell.col_ix), cell.col_ix)
-        values = [cell for cell in table.cells if cell.col_ix > first[cell.row_ix]]
-        led += sum(bool(cell.col_path) + bool(cell.row_path) for cell in values)
-        count += len(values)
-    return led / (2 * count) if count else 0.0
+            first_columns[cell.row_ix] = min(first_columns.get(cell.row_ix, cell.col_ix), cell.col_ix)
+        values = [cell for cell in table.cells if cell.col_ix > first_columns[cell.row_ix]]
+        header_count += sum(bool(cell.col_path) + bool(cell.row_path) for cell in values)
+        cell_count += len(values)
+    return header_count / (2 * cell_count) if cell_count else 0.0
 
 
-def _overlaps(a: TableRegion, b: TableRegion) -> bool:
+def _overlaps(first_region: TableRegion, second_region: TableRegion) -> bool:
     """Decide whether two regions share more than half of the smaller one."""
-    width = min(a.x1, b.x1) - max(a.x0, b.x0)
-    height = min(a.y1, b.y1) - max(a.y0, b.y0)
-    least = min((a.x1 - a.x0) * (a.y1 - a.y0), (b.x1 - b.x0) * (b.y1 - b.y0))
-    return width > 0 and height > 0 and width * height > 0.5 * least
+    width = min(first_region.x1, second_region.x1) - max(first_region.x0, second_region.x0)
+    height = min(first_region.y1, second_region.y1) - max(first_region.y0, second_region.y0)
+    smaller_area = min(
+        (first_region.x1 - first_region.x0) * (first_region.y1 - first_region.y0),
+        (second_region.x1 - second_region.x0) * (second_region.y1 - second_region.y0),
+    )
+    return width > 0 and height > 0 and width * height > 0.5 * smaller_area
 
 
 def find_tagged_tables(
-    page: Page, *, furniture: Collection[int] = (), headed: Mapping[tuple[int, ...], tuple[str, ...]] = _NO_HEADERS
+    page: Page,
+    *,
+    furniture_spans: Collection[int] = (),
+    earlier_headers: Mapping[tuple[int, ...], tuple[str, ...]] = _NO_EARLIER_HEADERS,
 ) -> list[FoundTable]:
-    """Extract the tagged tables of a page in tag order; a table with fewer than two rows or columns stays text."""
+    """Extract the tagged tables of a page in tag order; a table with fewer than two rows or columns stays text.
+
+    Args:
+        page: Page with tags; a page without tags has no tables here.
+        furniture_spans: Numbers of the spans (`span_ix`) of running heads and feet.
+        earlier_headers: Headers of tables whose header cells are tagged on an earlier page, by the path of the table's
+            tag.
+    """
     places = find_places(page.tags)
     if not any(place.table_ix >= 0 for place in places):
         return []
     tables: list[FoundTable] = []
-    runs_of_page = find_runs(split_leaders(page.spans), ruling=_NO_RULING)
+    page_runs = find_runs(split_leaders(page.spans), ruling=_NO_RULING)
     ruling = merge_rules(page.rules)
-    for table_ix, tagged_rows in _collect(page, places, furniture).items():
+    for table_ix, tagged_rows in _collect(page, places, furniture_spans).items():
         rows = _join_wrapped_names(tagged_rows)
         path = page.tags[table_ix].path
-        lead = 0 if path in headed else _count_lead_rows(rows)
-        body = rows[lead:]
+        lead_count = 0 if path in earlier_headers else _count_lead_rows(rows)
+        body = rows[lead_count:]
         if not _has_columns(body):
             continue
-        inner: list[FoundTable] = []
+        inner_tables: list[FoundTable] = []
         if are_worksheet_rows(body):
-            body, inner = _take_inner(page, body, ruling)
+            body, inner_tables = _take_inner(page, body, ruling)
             table: FoundTable | None = read_worksheet(page.page, body)
         else:
             grid = build_grid(page, body, ruling)
-            carried = headed.get(path, ())
-            table = read_grid(page, grid, _count_header_rows(body), carried=carried) if grid is not None else None
+            carried_headers = earlier_headers.get(path, ())
+            table = (
+                read_grid(page, grid, _count_header_rows(body), carried_headers=carried_headers)
+                if grid is not None
+                else None
+            )
         if table is None or is_text_box(table):
             continue
         box = bounding_box_of([run for row in rows for cell in row for run in cell.runs])
-        caption = find_caption(runs_of_page, box)
+        caption = find_caption(page_runs, box)
         # Lines go to the first region that holds them: the tables inside a worksheet come before it.
-        for one in inner:
-            title = ", ".join(part for part in (caption, one.title) if part)
-            tables.append(replace(one, title=title, region=replace(one.region, kind="inner", tag_ix=table_ix)))
-        tables.append(_complete(table, rows[:lead], caption=caption, box=box, tag_ix=table_ix, path=path))
+        for inner_table in inner_tables:
+            title = ", ".join(part for part in (caption, inner_table.title) if part)
+            tables.append(
+                replace(inner_table, title=title, region=replace(inner_table.region, kind="inner", tag_ix=table_ix))
+            )
+        tables.append(_complete(table, rows[:lead_count], caption=caption, box=box, tag_ix=table_ix, path=path))
     return tables
 
 
 def _renumber(rows: Sequence[CellRow]) -> list[CellRow]:
     """Number the cells of rows without the columns that only other rows of the worksheet have."""
-    used = sorted({cell.number for row in rows if is_amount_row(row) for cell in row})
-    return [[replace(cell, number=bisect_left(used, cell.number)) for cell in row] for row in rows]
+    used_numbers = sorted({cell.number for row in rows if is_amount_row(row) for cell in row})
+    return [[replace(cell, number=bisect_left(used_numbers, cell.number)) for cell in row] for row in rows]
 
 
 def _take_inner(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> tuple[list[CellRow], list[FoundTable]]:
     """Read the tables with headers inside a worksheet; also return the rows that are left."""
-    left = list(rows)
+    outer_rows = list(rows)
     tables: list[FoundTable] = []
-    for inside in find_inner_tables(rows):
-        own = [rows[ix] for ix in inside]
-        grid = build_grid(page, _renumber(own), ruling)
+    for row_ixs in find_inner_tables(rows):
+        inner_rows = [rows[ix] for ix in row_ixs]
+        grid = build_grid(page, _renumber(inner_rows), ruling)
         table = read_grid(page, grid, 1) if grid is not None else None
         if table is not None:
             tables.append(replace(table, has_header_tags=False))
-            left = [row for row in left if not any(row is other for other in own)]
-    return left, tables
+            outer_rows = [row for row in outer_rows if not any(row is other for other in inner_rows)]
+    return outer_rows, tables
 
 
 def _join_wrapped_names(rows: Sequence[CellRow]) -> list[CellRow]:
     """Join a name that is wrapped over two rows: the first has nothing else, the second continues in small letters."""
-    joined: list[CellRow] = []
+    joined_rows: list[CellRow] = []
     for row in rows:
-        above = joined[-1] if joined else None
+        above = joined_rows[-1] if joined_rows else None
         if above is not None and len(above) == 1 and len(row) > 1 and _continues_name(above[0], row[0]):
             name = replace(row[0], runs=[*above[0].runs, *row[0].runs])
-            joined[-1] = [name, *row[1:]]
+            joined_rows[-1] = [name, *row[1:]]
         else:
-            joined.append(row)
-    return joined
+            joined_rows.append(row)
+    return joined_rows
 
 
 def _continues_name(above: RowCell, below: RowCell) -> bool:
-    first, last = above.text, below.text
-    is_name = above.number == below.number == 0 and above.is_bold == below.is_bold and first[:1].isupper()
+    text_above, text_below = above.text, below.text
+    is_name = above.number == below.number == 0 and above.is_bold == below.is_bold and text_above[:1].isupper()
     gap = below.runs[0].y0 - above.runs[-1].y1
-    return is_name and first[-1:].isalpha() and last[:1].islower() and gap < above.runs[-1].size_pt
+    return is_name and text_above[-1:].isalpha() and text_below[:1].islower() and gap < above.runs[-1].size_pt
 
 
 def _count_lead_rows(rows: Sequence[CellRow]) -> int:
@@ -263,18 +308,23 @@ def _count_lead_rows(rows: Sequence[CellRow]) -> int:
 
     Where more such rows follow, they head groups of rows, and so do as many of the last ones as ever follow each other.
     """
-    single = [len(row) == 1 and not row[0].is_numbered for row in rows]
-    lead = next((ix for ix, is_single in enumerate(single) if not is_single), len(rows))
-    if lead == len(rows):
+    are_single_cells = [len(row) == 1 and not row[0].is_numbered for row in rows]
+    lead_count = next((ix for ix, is_single in enumerate(are_single_cells) if not is_single), len(rows))
+    if lead_count == len(rows):
         return 0
-    last = rows[lead - 1][0] if lead else None
-    if last is None or not last.is_bold or last.is_header or all(cell.is_bold for cell in rows[lead]):
-        return lead
-    if lead == 1:
-        return 0 if any(single[lead:]) else lead
-    heads = [is_single and row[0].is_bold for row, is_single in zip(rows, single, strict=True)]
-    runs = [sum(1 for _ in run) for is_head, run in groupby(heads[lead:]) if is_head]
-    return max(lead - max(runs, default=0), 0)
+    last_lead_cell = rows[lead_count - 1][0] if lead_count else None
+    if (
+        last_lead_cell is None
+        or not last_lead_cell.is_bold
+        or last_lead_cell.is_header
+        or all(cell.is_bold for cell in rows[lead_count])
+    ):
+        return lead_count
+    if lead_count == 1:
+        return 0 if any(are_single_cells[lead_count:]) else lead_count
+    are_heads = [is_single and row[0].is_bold for row, is_single in zip(rows, are_single_cells, strict=True)]
+    head_run_lengths = [sum(1 for _ in run) for is_head, run in groupby(are_heads[lead_count:]) if is_head]
+    return max(lead_count - max(head_run_lengths, default=0), 0)
 
 
 def _has_columns(rows: Sequence[CellRow]) -> bool:
@@ -288,13 +338,13 @@ def _count_header_rows(rows: Sequence[CellRow]) -> int:
 
 
 def _complete(
-    table: FoundTable, lead: Sequence[CellRow], *, caption: str, box: Rectangle, tag_ix: int, path: tuple[int, ...]
+    table: FoundTable, lead_rows: Sequence[CellRow], *, caption: str, box: Rectangle, tag_ix: int, path: tuple[int, ...]
 ) -> FoundTable:
     """Add to a table its title, and its leading notes as cells of no column."""
     titles: list[RowCell] = []
     notes: list[RowCell] = []
     limits = load_tables().tagged
-    for row in lead:
+    for row in lead_rows:
         is_title = (row[0].is_bold or row[0].is_header) and len(row[0].text) <= limits.title_chars
         (titles if is_title else notes).append(row[0])
     cells = [
@@ -312,44 +362,44 @@ def _filled(cells: Iterable[RowCell]) -> CellRow:
     return sorted((cell for cell in cells if cell.runs), key=lambda cell: cell.number)
 
 
-def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] = ()) -> dict[int, list[CellRow]]:
+def _collect(page: Page, places: Sequence[TagPlace], furniture_spans: Collection[int] = ()) -> dict[int, list[CellRow]]:
     """Collect the cells of each table by row, both in the order of their tags."""
-    found: dict[int, dict[int, dict[int, RowCell]]] = defaultdict(dict)
-    apart: list[tuple[TagPlace, Span]] = []
+    cells_by_row_and_table: dict[int, dict[int, dict[int, RowCell]]] = defaultdict(dict)
+    furniture_places: list[tuple[TagPlace, Span]] = []
     for span in page.spans:
         place = places[span.tag_ix] if span.tag_ix >= 0 else None
         if place is None or place.cell_ix < 0 or place.row_ix < 0 or not span.text.strip():
             continue
-        if span.span_ix in furniture:
+        if span.span_ix in furniture_spans:
             if not load_roles().icons.matches(span.text.strip()):
-                apart.append((place, span))
+                furniture_places.append((place, span))
             continue
-        row = found[place.table_ix].setdefault(place.row_ix, {})
+        row = cells_by_row_and_table[place.table_ix].setdefault(place.row_ix, {})
         number = page.tags[place.cell_ix].path[-1]
         row.setdefault(place.cell_ix, RowCell(number, place.is_header)).spans.append(span)
     # From the nearest line of the cell outwards: an address of three lines has two that look like a running head.
-    for place, span in [*apart, *reversed(apart)]:
-        row = found[place.table_ix].get(place.row_ix, {})
+    for place, span in [*furniture_places, *reversed(furniture_places)]:
+        row = cells_by_row_and_table[place.table_ix].get(place.row_ix, {})
         cell = row.get(place.cell_ix, RowCell(page.tags[place.cell_ix].path[-1], place.is_header))
         others = [other for ix, other in row.items() if ix != place.cell_ix]
         if span not in cell.spans and (_shares_line(span, others) or _is_next_line(span, cell)):
             row.setdefault(place.cell_ix, cell).spans.append(span)
     tables: dict[int, list[CellRow]] = {}
-    for table_ix, rows in found.items():
+    for table_ix, rows in cells_by_row_and_table.items():
         for row in rows.values():
             for cell in row.values():
                 cell.runs = find_runs(split_leaders(cell.spans), ruling=_NO_RULING)
-        tables[table_ix] = [kept for row in rows.values() if (kept := _filled(row.values()))]
+        tables[table_ix] = [filled_cells for row in rows.values() if (filled_cells := _filled(row.values()))]
     return tables
 
 
 def _shares_line(span: Span, cells: Iterable[RowCell]) -> bool:
     """Decide whether a number at the edge of the page shares a line with its row: it is no page number."""
-    middle = (span.y0 + span.y1) / 2
-    return any(abs((other.y0 + other.y1) / 2 - middle) <= 1.0 for cell in cells for other in cell.spans)
+    middle_y = (span.y0 + span.y1) / 2
+    return any(abs((other.y0 + other.y1) / 2 - middle_y) <= 1.0 for cell in cells for other in cell.spans)
 
 
 def _is_next_line(span: Span, cell: RowCell) -> bool:
     """Decide whether a span is set right above or below words of its own cell, as a line of an address is."""
-    middle = (span.y0 + span.y1) / 2
-    return any(abs((other.y0 + other.y1) / 2 - middle) <= 1.3 * span.size_pt for other in cell.spans)
+    middle_y = (span.y0 + span.y1) / 2
+    return any(abs((other.y0 + other.y1) / 2 - middle_y) <= 1.3 * span.size_pt for other in cell.spans)

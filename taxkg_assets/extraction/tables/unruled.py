@@ -25,7 +25,7 @@ class _LeaderRow:
 
 
 def find_open_boxes(
-    page: Page, runs: Sequence[Run], leaders: Sequence[Leader], *, taken: Sequence[Rectangle]
+    page: Page, runs: Sequence[Run], leaders: Sequence[Leader], *, table_boxes: Sequence[Rectangle]
 ) -> list[Rectangle]:
     """Find tables without rules whose columns are connected by leader dots; tables of contents are excluded.
 
@@ -35,43 +35,48 @@ def find_open_boxes(
         page: The page.
         runs: Its runs.
         leaders: Its dotted leaders.
-        taken: Rectangles of other tables.
+        table_boxes: Rectangles of other tables.
+
+    Args:
+        runs: Runs of the page.
+        leaders: Dotted leaders of the page: left end, right end and height of each.
+        table_boxes: Rectangles of the tables found before, which are left out.
 
     Returns:
         Rectangles in points.
     """
     if page.widgets:
-        free = [run for run in runs if not any(box.holds(run) for box in taken)]
+        free_runs = [run for run in runs if not any(box.holds(run) for box in table_boxes)]
         return [
             bounding_box_of([run for row in rows for cell in row for run in cell.runs])
-            for rows in find_condition_tables(free)
+            for rows in find_condition_tables(free_runs)
         ]
-    rows = [row for row in _find_leader_rows(leaders, runs) if not any(box.holds(row.amount) for box in taken)]
+    rows = [row for row in _find_leader_rows(leaders, runs) if not any(box.holds(row.amount) for box in table_boxes)]
     chains: list[list[_LeaderRow]] = []
     for row in sorted(rows, key=lambda row: (row.amount.middle, row.amount.x0)):
-        home = next((chain for chain in chains if _continues(chain[-1], row)), None)
-        if home is None:
+        chain_above = next((chain for chain in chains if _continues(chain[-1], row)), None)
+        if chain_above is None:
             chains.append([row])
         else:
-            home.append(row)
+            chain_above.append(row)
     boxes: list[Rectangle] = []
-    found = [_box_of(chain, runs) for chain in chains if _is_table(chain)]
-    for box in (*found, *_find_amount_boxes(runs, taken=[*taken, *found])):
-        overlapped = [other for other in boxes if _overlap(other, box)]
-        boxes = [other for other in boxes if other not in overlapped]
-        boxes.append(_hull([box, *overlapped]))
+    leader_boxes = [_box_of(chain, runs) for chain in chains if _is_table(chain)]
+    for box in (*leader_boxes, *_find_amount_boxes(runs, table_boxes=[*table_boxes, *leader_boxes])):
+        overlapped_boxes = [other for other in boxes if _overlap(other, box)]
+        boxes = [other for other in boxes if other not in overlapped_boxes]
+        boxes.append(_hull([box, *overlapped_boxes]))
     return boxes
 
 
-def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Rectangle]) -> list[Rectangle]:
+def _find_amount_boxes(runs: Sequence[Run], *, table_boxes: Sequence[Rectangle]) -> list[Rectangle]:
     """Find rectangles of rows that print two or more amounts each, in the same places, below each other."""
     limits = load_tables().regions
-    free = [run for run in runs if not any(box.holds(run) for box in taken)]
+    free_runs = [run for run in runs if not any(box.holds(run) for box in table_boxes)]
     # Too few amounts for the rows of a table: most pages of text are spared the search.
-    if sum(is_amount(run.text) for run in free) < 2 * limits.open_min_rows:
+    if sum(is_amount(run.text) for run in free_runs) < 2 * limits.open_min_rows:
         return []
     chains: list[list[list[Run]]] = []
-    for line in find_lines(free):
+    for line in find_lines(free_runs):
         amounts = [run for run in line if is_amount(run.text)]
         is_counting = all(run.text.strip().isdigit() for run in amounts)
         label = next((run for run in reversed(line) if run.x1 < amounts[0].x0), None) if amounts else None
@@ -80,18 +85,18 @@ def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Rectangle]) -> li
             continue
         is_near = label is not None and amounts[0].x0 - label.x1 < limits.open_label_pt
         row = ([label] if label and (is_near or is_whole_line) else []) + amounts
-        home = next((chain for chain in chains if _is_next_row(chain[-1], row)), None)
-        if home is not None:
-            home.append(row)
+        chain_above = next((chain for chain in chains if _is_next_row(chain[-1], row)), None)
+        if chain_above is not None:
+            chain_above.append(row)
         elif not is_counting:
             chains.append([row])
-    return [_with_headers(chain, free) for chain in chains if len(chain) >= limits.open_min_rows]
+    return [_with_headers(chain, free_runs) for chain in chains if len(chain) >= limits.open_min_rows]
 
 
-def _is_next_row(last: Sequence[Run], row: Sequence[Run]) -> bool:
-    gap = row[-1].middle - last[-1].middle
+def _is_next_row(row_above: Sequence[Run], row: Sequence[Run]) -> bool:
+    gap = row[-1].middle - row_above[-1].middle
     is_near = 0 < gap <= load_tables().regions.open_gap_pt
-    return is_near and all(abs(a.center - b.center) <= 12 for a, b in zip(last[-2:], row[-2:], strict=True))
+    return is_near and all(abs(a.center - b.center) <= 12 for a, b in zip(row_above[-2:], row[-2:], strict=True))
 
 
 def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Rectangle:
@@ -102,10 +107,10 @@ def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Rectan
     for line in reversed(find_lines(run for run in runs if run.middle < y0 and x0 < run.center < x1)):
         # Bold words over several columns may stand farther off, and reach over the last one's amounts.
         is_strong = len(line) > 1 and all(run.is_bold and not is_caption(run.text) for run in line)
-        right = rows.x1 + 14 + (0.5 * max(run.x1 - run.x0 for run in line) if is_strong else 3)
-        is_head = all(run.x0 >= x0 - 3 and run.x1 <= right and run.x1 - run.x0 < 0.6 * (x1 - x0) for run in line)
-        reach = (limits.strong_head_sizes if is_strong else limits.head_sizes) * line[0].size_pt
-        if not is_head or y0 - max(run.y1 for run in line) > reach:
+        right_limit = rows.x1 + 14 + (0.5 * max(run.x1 - run.x0 for run in line) if is_strong else 3)
+        is_head = all(run.x0 >= x0 - 3 and run.x1 <= right_limit and run.x1 - run.x0 < 0.6 * (x1 - x0) for run in line)
+        reach_pt = (limits.strong_head_sizes if is_strong else limits.head_sizes) * line[0].size_pt
+        if not is_head or y0 - max(run.y1 for run in line) > reach_pt:
             break
         y0, x1 = min(run.y0 for run in line), max(x1, *(run.x1 for run in line))
     return Rectangle(x0, y0, x1, rows.y1)
@@ -128,12 +133,12 @@ def _find_leader_rows(leaders: Sequence[Leader], runs: Sequence[Run]) -> list[_L
     rows = []
     for x0, x1, middle in leaders:
         line = [run for run in runs if abs(run.middle - middle) <= 3.0]
-        left = [run for run in line if run.x1 <= x0 + 4 and x0 - run.x1 <= 24]
-        right = [run for run in line if run.x0 >= x1 - 4 and run.x0 - x1 <= 60]
-        if left and right:
-            amount = min(right, key=lambda run: run.x0)
+        labels = [run for run in line if run.x1 <= x0 + 4 and x0 - run.x1 <= 24]
+        amounts = [run for run in line if run.x0 >= x1 - 4 and run.x0 - x1 <= 60]
+        if labels and amounts:
+            amount = min(amounts, key=lambda run: run.x0)
             if is_amount(amount.text):
-                rows.append(_LeaderRow(max(left, key=lambda run: run.x1), amount))
+                rows.append(_LeaderRow(max(labels, key=lambda run: run.x1), amount))
     return rows
 
 
@@ -146,25 +151,25 @@ def find_leaders(spans: Iterable[Span]) -> list[Leader]:
     Returns:
         Left end, right end and height of each leader, in points.
     """
-    found: list[Leader] = []
+    leaders: list[Leader] = []
     spans = [*spans]
     # Most pages have none.
     if not any("." in span.text and _count_dots(span.text) for span in spans):
-        return found
-    line, dots, x0, x1, middle = (-1, -1), 0, 0.0, 0.0, 0.0
+        return leaders
+    leader_place, dot_count, x0, x1, middle = (-1, -1), 0, 0.0, 0.0, 0.0
     for span in (*spans, None):
-        here = (span.block_ix, span.line_ix) if span else (-2, -2)
-        count = _count_dots(span.text) if span else 0
+        place = (span.block_ix, span.line_ix) if span else (-2, -2)
+        span_dot_count = _count_dots(span.text) if span else 0
         is_blank = span is not None and not span.text.strip()
-        if here != line or not (count or is_blank):
-            if dots >= load_tables().regions.leader_dots:
-                found.append((x0, x1, middle))
-            line, dots = here, 0
-        if span is not None and count:
-            if not dots:
+        if place != leader_place or not (span_dot_count or is_blank):
+            if dot_count >= load_tables().regions.leader_dots:
+                leaders.append((x0, x1, middle))
+            leader_place, dot_count = place, 0
+        if span is not None and span_dot_count:
+            if not dot_count:
                 x0 = span.x0
-            dots, x1, middle = dots + count, span.x1, (span.y0 + span.y1) / 2
-    return found
+            dot_count, x1, middle = dot_count + span_dot_count, span.x1, (span.y0 + span.y1) / 2
+    return leaders
 
 
 def _count_dots(text: str) -> int:
@@ -173,10 +178,12 @@ def _count_dots(text: str) -> int:
     return count if count and (count == len(text) or text.replace(".", "").isspace()) else 0
 
 
-def _continues(last: _LeaderRow, row: _LeaderRow) -> bool:
-    gap = row.amount.middle - last.amount.middle
-    is_aligned = abs(row.amount.x1 - last.amount.x1) <= 4
-    return bool(is_aligned and 0 < gap <= load_tables().regions.open_gap_pt and abs(row.label.x0 - last.label.x0) <= 40)
+def _continues(row_above: _LeaderRow, row: _LeaderRow) -> bool:
+    gap = row.amount.middle - row_above.amount.middle
+    is_aligned = abs(row.amount.x1 - row_above.amount.x1) <= 4
+    return bool(
+        is_aligned and 0 < gap <= load_tables().regions.open_gap_pt and abs(row.label.x0 - row_above.label.x0) <= 40
+    )
 
 
 def _is_table(chain: Sequence[_LeaderRow]) -> bool:
@@ -192,13 +199,13 @@ def _box_of(chain: Sequence[_LeaderRow], runs: Sequence[Run]) -> Rectangle:
     x0 = min(row.label.x0 for row in chain)
     x1 = max(row.amount.x1 for row in chain)
     y0, y1 = min(row.label.y0 for row in chain), max(row.amount.y1 for row in chain)
-    adjacent = [run for run in runs if run.x0 >= x0 - 26 and run.x1 <= x1 + 6 and run.x0 < x1]
-    x0 = min([x0, *(run.x0 for run in adjacent if y0 - 2 <= run.middle <= y1)])
-    for run in sorted(adjacent, key=lambda run: -run.middle):
+    nearby_runs = [run for run in runs if run.x0 >= x0 - 26 and run.x1 <= x1 + 6 and run.x0 < x1]
+    x0 = min([x0, *(run.x0 for run in nearby_runs if y0 - 2 <= run.middle <= y1)])
+    for run in sorted(nearby_runs, key=lambda run: -run.middle):
         gap = y0 - run.y1
         if run.middle < y0 and gap <= 0.35 * run.size_pt and run.x0 >= x0 - 3:
             y0 = min(y0, run.y0)
-    header = [run for run in adjacent if run.middle < y0 and y0 - run.y1 <= 1.1 * run.size_pt]
-    if len(header) >= 2 and all(run.is_bold for run in header):
-        y0 = min(run.y0 for run in header)
+    header_runs = [run for run in nearby_runs if run.middle < y0 and y0 - run.y1 <= 1.1 * run.size_pt]
+    if len(header_runs) >= 2 and all(run.is_bold for run in header_runs):
+        y0 = min(run.y0 for run in header_runs)
     return Rectangle(x0 - 2, y0, x1 + 2, y1)

@@ -13,7 +13,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def strip_number_marks(number: str) -> str:
-    """Return the number of a line without punctuation.
+    """Return the number of a line without punctuation: "2a" for "(2a)."
 
     Args:
         number: Number or letter as printed.
@@ -37,6 +37,7 @@ class AmountColumns:
     Attributes:
         row_ixs: Rows of the headers.
         cells: Cells of the headers.
+        names: Header path of each column.
         edges: Left edge of each column, in points.
     """
 
@@ -56,8 +57,8 @@ class AmountColumns:
         """
         box = bounding_box_of(cell.runs)
         center = (box.x0 + box.x1) / 2
-        found = max((ix for ix, edge in enumerate(self.edges) if edge <= center), default=-1)
-        return (2 + found, self.names[found]) if found >= 0 else (2, "")
+        column_ix = max((ix for ix, edge in enumerate(self.edges) if edge <= center), default=-1)
+        return (2 + column_ix, self.names[column_ix]) if column_ix >= 0 else (2, "")
 
 
 def find_amount_columns(rows: Sequence[CellRow]) -> AmountColumns:
@@ -69,27 +70,31 @@ def find_amount_columns(rows: Sequence[CellRow]) -> AmountColumns:
     Returns:
         Columns; none where fewer than two headers are next to each other.
     """
-    first = next((ix for ix, row in enumerate(rows) if row[0].is_numbered), 0)
-    lines = [row for row in rows[first:] if row[0].is_numbered and len(row) > 1]
-    amounts = [bounding_box_of(cell.runs).x0 for row in lines for cell in row[2:]]
-    left = min(amounts) if amounts else max((bounding_box_of(row[1].runs).x1 for row in lines), default=0.0)
-    found: list[tuple[int, list[RowCell]]] = []
-    for ix in range(first - 1, -1, -1):
-        heads = [cell for cell in rows[ix] if _center(cell) > left and _is_worded(cell.text)]
+    first_ix = next((ix for ix, row in enumerate(rows) if row[0].is_numbered), 0)
+    line_rows = [row for row in rows[first_ix:] if row[0].is_numbered and len(row) > 1]
+    amount_edges = [bounding_box_of(cell.runs).x0 for row in line_rows for cell in row[2:]]
+    amounts_x0 = (
+        min(amount_edges) if amount_edges else max((bounding_box_of(row[1].runs).x1 for row in line_rows), default=0.0)
+    )
+    header_rows: list[tuple[int, list[RowCell]]] = []
+    for ix in range(first_ix - 1, -1, -1):
+        heads = [cell for cell in rows[ix] if _center(cell) > amounts_x0 and _is_worded(cell.text)]
         if len(heads) < 2:
             break
-        found.insert(0, (ix, heads))
-    if not found:
+        header_rows.insert(0, (ix, heads))
+    if not header_rows:
         return AmountColumns()
-    base = max((heads for _, heads in found), key=len)
+    widest_row = max((heads for _, heads in header_rows), key=len)
     names = [
-        PATH_SEPARATOR.join(min(heads, key=lambda head: abs(_center(head) - _center(cell))).text for _, heads in found)
-        for cell in base
+        PATH_SEPARATOR.join(
+            min(heads, key=lambda head: abs(_center(head) - _center(cell))).text for _, heads in header_rows
+        )
+        for cell in widest_row
     ]
-    boxes = [bounding_box_of(cell.runs) for cell in base]
-    edges = (left, *((a.x1 + b.x0) / 2 for a, b in pairwise(boxes)))
-    cells = tuple(cell for _, heads in found for cell in heads)
-    return AmountColumns(frozenset(ix for ix, _ in found), cells, tuple(names), edges)
+    boxes = [bounding_box_of(cell.runs) for cell in widest_row]
+    edges = (amounts_x0, *((a.x1 + b.x0) / 2 for a, b in pairwise(boxes)))
+    cells = tuple(cell for _, heads in header_rows for cell in heads)
+    return AmountColumns(frozenset(ix for ix, _ in header_rows), cells, tuple(names), edges)
 
 
 def _center(cell: RowCell) -> float:
@@ -102,13 +107,17 @@ def _is_worded(text: str) -> bool:
     return any(map(str.isalnum, text)) and not is_amount(text) and not is_line_number(text)
 
 
-def is_group(rows: Sequence[CellRow], row_ix: int, *, begins: Callable[[CellRow], bool]) -> bool:
+def is_group(rows: Sequence[CellRow], row_ix: int, *, begins_line: Callable[[CellRow], bool]) -> bool:
     """Return whether a row without a line number heads the lines below it: a step, or a short bold title.
 
     Args:
         rows: Rows of the worksheet.
         row_ix: Number of the row, which begins no line.
-        begins: Decides whether a row begins a line.
+        begins_line: Decides whether a row begins a line.
+
+    Args:
+        begins_line: Decides whether a row begins a line of the worksheet.
+        row_ix: Number of the row, which must not begin a line itself.
 
     Returns:
         True for a numbered step, and for a short bold name that is no instruction.
@@ -117,8 +126,8 @@ def is_group(rows: Sequence[CellRow], row_ix: int, *, begins: Callable[[CellRow]
     text = " ".join(cell.text for cell in row)
     if not all(cell.is_bold for cell in row) or len(text) > load_tables().tagged.title_chars:
         return False
-    below = next((other for other in rows[row_ix + 1 :] if not all(cell.is_bold for cell in other)), None)
-    if below is None or not begins(below):
+    row_below = next((other for other in rows[row_ix + 1 :] if not all(cell.is_bold for cell in other)), None)
+    if row_below is None or not begins_line(row_below):
         return False
     if load_tables().worksheet_steps.matches(text):
         return True
@@ -135,24 +144,24 @@ def split_answers(rows: Sequence[CellRow]) -> list[CellRow]:
     Returns:
         Rows in the same order.
     """
-    parted: list[CellRow] = []
+    split_rows: list[CellRow] = []
     has_question = False
     for row in rows:
         ix = next((ix for ix, cell in enumerate(row) if not cell.is_numbered), None)
         if ix is None:
-            parted.append(row)
+            split_rows.append(row)
             continue
         if ix:
             has_question = False
         question, answers = _split_cell(row[ix], has_question=has_question)
         has_question = bool(answers) or row[ix].text.endswith("?") or (has_question and is_answer(row[ix].text))
         if not answers:
-            parted.append(row)
+            split_rows.append(row)
         elif question:
-            parted += [[*row[:ix], replace(row[ix], spans=[], runs=question), *row[ix + 1 :]], *answers]
+            split_rows += [[*row[:ix], replace(row[ix], spans=[], runs=question), *row[ix + 1 :]], *answers]
         else:
-            parted += [[*row[:ix], *answers[0], *row[ix + 1 :]], *answers[1:]]
-    return parted
+            split_rows += [[*row[:ix], *answers[0], *row[ix + 1 :]], *answers[1:]]
+    return split_rows
 
 
 def _split_cell(cell: RowCell, *, has_question: bool) -> tuple[list[Run], list[CellRow]]:
@@ -169,21 +178,21 @@ def _split_cell(cell: RowCell, *, has_question: bool) -> tuple[list[Run], list[C
 
 
 def _split_answer(cell: RowCell, runs: Sequence[Run]) -> CellRow:
-    """Split an answer into its word and what follows it."""
+    """Split an answer into its first word, such as "Yes", and the words after it."""
     ix = next(ix for ix, run in enumerate(runs) if any(map(str.isalpha, run.text)))
     run = runs[ix]
-    found = next(match for rule in load_tables().answer_words if (match := rule.pattern.match(run.text)))
-    words = run.text[found.end() :].strip()
-    at = run.x0 + (run.x1 - run.x0) * found.end() / len(run.text)
-    mark = [*runs[:ix], replace(run, text=found.group().strip(), x1=at if words else run.x1)]
-    rest = [replace(run, text=words, x0=at)] if words else []
-    rest += runs[ix + 1 :]
-    if rest and not rest[0].text[:1].isalnum():
+    word_match = next(match for rule in load_tables().answer_words if (match := rule.pattern.match(run.text)))
+    words = run.text[word_match.end() :].strip()
+    words_x0 = run.x0 + (run.x1 - run.x0) * word_match.end() / len(run.text)
+    answer_runs = [*runs[:ix], replace(run, text=word_match.group().strip(), x1=words_x0 if words else run.x1)]
+    runs_after = [replace(run, text=words, x0=words_x0)] if words else []
+    runs_after += runs[ix + 1 :]
+    if runs_after and not runs_after[0].text[:1].isalnum():
         # The stop after the word may be set in another font.
-        rest[0] = replace(rest[0], text=rest[0].text.lstrip(".:,—– "))
-        rest = [one for one in rest if one.text]
-    row = [replace(cell, number=1, spans=[], runs=mark)]
-    return [*row, replace(cell, number=2, spans=[], runs=rest)] if rest else row
+        runs_after[0] = replace(runs_after[0], text=runs_after[0].text.lstrip(".:,—– "))
+        runs_after = [run_after for run_after in runs_after if run_after.text]
+    row = [replace(cell, number=1, spans=[], runs=answer_runs)]
+    return [*row, replace(cell, number=2, spans=[], runs=runs_after)] if runs_after else row
 
 
 def find_inner_tables(rows: Sequence[CellRow]) -> list[range]:
@@ -194,24 +203,27 @@ def find_inner_tables(rows: Sequence[CellRow]) -> list[range]:
 
     Returns:
         Rows of each table, its headers included.
+
+    Returns:
+        Row numbers of each table, its header rows included.
     """
     return list(_iterate_inner(rows))
 
 
 def _iterate_inner(rows: Sequence[CellRow]) -> Iterator[range]:
-    start = 0
-    while start < len(rows):
-        body = start
-        while body < len(rows) and _is_header_row(rows[body]):
-            body += 1
-        end = body
-        while end < len(rows) and (is_amount_row(rows[end]) or (end > body and _is_note_row(rows[end]))):
-            end += 1
-        count = sum(map(is_amount_row, rows[body:end]))
-        if body > start and count >= load_tables().tagged.inner_rows:
-            last = max(ix for ix in range(body, end) if is_amount_row(rows[ix]))
-            yield range(start, last + 1)
-        start = max(end, start + 1)
+    start_ix = 0
+    while start_ix < len(rows):
+        body_ix = start_ix
+        while body_ix < len(rows) and _is_header_row(rows[body_ix]):
+            body_ix += 1
+        end_ix = body_ix
+        while end_ix < len(rows) and (is_amount_row(rows[end_ix]) or (end_ix > body_ix and _is_note_row(rows[end_ix]))):
+            end_ix += 1
+        count = sum(map(is_amount_row, rows[body_ix:end_ix]))
+        if body_ix > start_ix and count >= load_tables().tagged.inner_rows:
+            last_ix = max(ix for ix in range(body_ix, end_ix) if is_amount_row(rows[ix]))
+            yield range(start_ix, last_ix + 1)
+        start_ix = max(end_ix, start_ix + 1)
 
 
 def _is_header_row(row: CellRow) -> bool:

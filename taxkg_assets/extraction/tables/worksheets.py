@@ -33,12 +33,16 @@ def are_worksheet_rows(rows: Sequence[CellRow]) -> bool:
         rows: Rows of the table, from top to bottom.
     """
     limits = load_tables().tagged
-    numbered = [row for row in rows if row[0].is_numbered]
-    filled = sum(_count_worded(row[1:], letters=limits.filled_letters) >= limits.filled_cells for row in numbered)
-    if filled and filled >= limits.filled_frac * len(numbered):
+    numbered_rows = [row for row in rows if row[0].is_numbered]
+    filled_count = sum(
+        _count_worded(row[1:], letters=limits.filled_letters) >= limits.filled_cells for row in numbered_rows
+    )
+    if filled_count and filled_count >= limits.filled_frac * len(numbered_rows):
         return False
-    worded = sum(_count_worded(row[1:], letters=1) > 0 for row in numbered)
-    return bool(len(numbered) >= limits.worksheet_lines and worded >= limits.worksheet_frac * len(numbered))
+    worded_count = sum(_count_worded(row[1:], letters=1) > 0 for row in numbered_rows)
+    return bool(
+        len(numbered_rows) >= limits.worksheet_lines and worded_count >= limits.worksheet_frac * len(numbered_rows)
+    )
 
 
 def _count_worded(cells: Sequence[RowCell], *, letters: int) -> int:
@@ -48,11 +52,18 @@ def _count_worded(cells: Sequence[RowCell], *, letters: int) -> int:
 
 @dataclass(slots=True)
 class _LinePath:
-    """Position in a worksheet: the step, the number of the line, its letter, and the question that it asks.
+    """Position in a worksheet while its rows are read.
 
-    lead: words of the line that the rows below it complete. name: of the indented rows below it, which begin right of
-    name_x0. x0: left edge of the last number; None before the first one. is_echoed: amounts have the bare number of
-    their line.
+    Attributes:
+        is_echoed: Amounts repeat the number of their line without punctuation.
+        group: Step or short bold title above the line.
+        number: Number of the line; "" before the first line and after the last.
+        letter: Letter of the line, where its number is printed apart.
+        question: Question that the line asks, which the rows below answer.
+        lead: Words of the line that the rows below complete: "Enter:".
+        name: Name of the indented rows with amounts that are read.
+        name_x0: Left edge of that name, in points.
+        x0: Left edge of the last line number; None before the first.
     """
 
     is_echoed: bool
@@ -79,37 +90,37 @@ class _LinePath:
 
     def take(self, cell: RowCell) -> None:
         """Begin a line; a small letter belongs to the number before it: "b." after "2a." is "2b."."""
-        bare, text = strip_number_marks(self.number), cell.text
+        bare_number, text = strip_number_marks(self.number), cell.text
         is_letter = (
             strip_number_marks(text).isalpha()
             and strip_number_marks(text).islower()
-            and bool(bare)
-            and not (bare.isalpha() and bare.islower())
+            and bool(bare_number)
+            and not (bare_number.isalpha() and bare_number.islower())
         )
         self.question = self.lead = self.name = ""
         self.x0 = bounding_box_of(cell.runs).x0
         if not is_letter:
             self.number, self.letter = text, ""
-        elif bare[-1:].islower():
-            self.number, self.letter = f"{bare.rstrip(ascii_lowercase)}{text}", ""
+        elif bare_number[-1:].islower():
+            self.number, self.letter = f"{bare_number.rstrip(ascii_lowercase)}{text}", ""
         else:
             self.letter = text
 
-    def take_words(self, text: str, *, begins: bool) -> None:
+    def take_words(self, text: str, *, begins_line: bool) -> None:
         """Record the words of a line that the following rows answer or complete."""
         self.question = text if text.endswith("?") else ""
-        if begins:
+        if begins_line:
             is_lead = text.endswith(":") and len(text) <= load_tables().tagged.title_chars
             self.lead = text if is_lead else ""
 
-    def take_name(self, row: CellRow, below: CellRow | None) -> None:
+    def take_name(self, row: CellRow, row_below: CellRow | None) -> None:
         """Record the name of indented rows with amounts, which ends with the indent."""
-        left = bounding_box_of(row[0].runs).x0
-        if left <= self.name_x0 + 2.0:
+        name_x0 = bounding_box_of(row[0].runs).x0
+        if name_x0 <= self.name_x0 + 2.0:
             self.name = ""
-        is_name = below is not None and len(row) == 1 and is_amount_row(below)
-        if below is not None and is_name and bounding_box_of(below[0].runs).x0 > left + 3.0:
-            self.name, self.name_x0 = row[0].text, left
+        is_name = row_below is not None and len(row) == 1 and is_amount_row(row_below)
+        if row_below is not None and is_name and bounding_box_of(row_below[0].runs).x0 > name_x0 + 3.0:
+            self.name, self.name_x0 = row[0].text, name_x0
 
     def ends_at(self, row: CellRow) -> bool:
         """Return whether a row without a number is outdented to the numbers, so that it belongs to no line."""
@@ -126,11 +137,12 @@ class _LinePath:
 
 
 def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
-    """Read a worksheet as a table: each cell under its line number, amounts also under the line's words.
+    """Read a worksheet as a table: the row header of a cell is its line number, of an amount also the line's words.
 
-    Numbers repeated at the amounts are dropped. Rows without a number continue the previous line, unless they begin at
-    the numbers' position; before the first line they are notes. Answers are under their question, rows that complete a
-    line under its words, and amounts under the headers printed over them. A step heads the lines up to the next step.
+    Line numbers repeated at the amounts are dropped. A row without a number continues the line above it, unless the row
+    begins where the numbers are printed; before the first line, such rows are notes. The row header of an answer ends
+    with the question. The row header of a row that completes a line ends with the words of the line. The column header
+    of an amount is what is printed above the amounts. A step heads the lines up to the next step.
 
     Args:
         page: Number of the page.
@@ -163,26 +175,26 @@ class _WorksheetReader:
             row_ix: 0-based number of the row, after those of the rows before it.
         """
         row = self.rows[row_ix]
-        rest = [cell for cell in row if row_ix not in self.columns.row_ixs or cell not in self.columns.cells]
-        is_first = self.line.begins(row)
+        unread_cells = [cell for cell in row if row_ix not in self.columns.row_ixs or cell not in self.columns.cells]
+        begins_line = self.line.begins(row)
         cells: list[Cell] = []
-        if is_first:
+        if begins_line:
             self.was_group = False
-            self.line.take(rest.pop(0))
+            self.line.take(unread_cells.pop(0))
             cells.append(Cell(row_ix, 0, self.line.path, "", row[0].text, bounding_box_of(row[0].runs)))
         else:
             self._end_line(row_ix)
-            if len(rest) > 1 and _is_mark(rest[0]):
-                rest.pop(0)
-        if self.line.number and len(rest) > 1 and rest[0].is_numbered:
-            self.line.letter, self.line.question = rest.pop(0).text, ""
-        path = self._find_path(row_ix, rest, is_first=is_first)
-        return [*cells, *self._read_rest(row_ix, rest, path)]
+            if len(unread_cells) > 1 and _is_mark(unread_cells[0]):
+                unread_cells.pop(0)
+        if self.line.number and len(unread_cells) > 1 and unread_cells[0].is_numbered:
+            self.line.letter, self.line.question = unread_cells.pop(0).text, ""
+        path = self._find_path(row_ix, unread_cells, begins_line=begins_line)
+        return [*cells, *self._read_rest(row_ix, unread_cells, path)]
 
     def _end_line(self, row_ix: int) -> None:
         """End the line, and its step where another begins, at a row without a number that belongs to no line."""
         row, line = self.rows[row_ix], self.line
-        was_group_before, self.was_group = self.was_group, is_group(self.rows, row_ix, begins=line.begins)
+        was_group_before, self.was_group = self.was_group, is_group(self.rows, row_ix, begins_line=line.begins)
         if self.was_group:
             line.end()
             line.group = _join(line.group if was_group_before else "", " ".join(cell.text for cell in row))
@@ -191,30 +203,30 @@ class _WorksheetReader:
             # Words that name something else end a step; those that tell what to do next do not.
             line.group = line.group if load_tables().instructions.matches(row[0].text) else ""
 
-    def _find_path(self, row_ix: int, rest: Sequence[RowCell], *, is_first: bool) -> str:
+    def _find_path(self, row_ix: int, unread_cells: Sequence[RowCell], *, begins_line: bool) -> str:
         """Return the path of the cells of a row: its line, and the question or the words that it completes.
 
         The row's own words are noted for the rows below it.
         """
         row, line = self.rows[row_ix], self.line
-        is_reply = bool(line.question and rest) and is_answer(rest[0].text)
+        is_reply = bool(line.question and unread_cells) and is_answer(unread_cells[0].text)
         name = line.name
-        if not is_first:
+        if not begins_line:
             line.take_name(row, self.rows[row_ix + 1] if row_ix + 1 < len(self.rows) else None)
             name = line.name if line.name != row[0].text else ""
         path = _join(line.path, line.question if is_reply else line.lead, name)
-        if rest and line.number and not is_reply:
-            line.take_words(rest[0].text, begins=is_first)
+        if unread_cells and line.number and not is_reply:
+            line.take_words(unread_cells[0].text, begins_line=begins_line)
         return path
 
-    def _read_rest(self, row_ix: int, rest: Sequence[RowCell], path: str) -> Iterator[Cell]:
+    def _read_rest(self, row_ix: int, unread_cells: Sequence[RowCell], path: str) -> Iterator[Cell]:
         """Read the cells after the number: words first, then amounts; before the first line all are notes."""
         is_note = self.line.x0 is None
-        for ix, cell in enumerate(rest):
+        for ix, cell in enumerate(unread_cells):
             if ix and self.line.repeats(cell):
                 continue
             column, header = (1, "") if ix == 0 else self.columns.locate(cell)
-            words = "" if is_note else _join(path, rest[0].text if ix else "")
+            words = "" if is_note else _join(path, unread_cells[0].text if ix else "")
             yield Cell(
                 row_ix,
                 NOTE_COLUMN if is_note else column,
@@ -244,6 +256,6 @@ def _is_split_number(row: CellRow) -> bool:
 
 def _echoes_numbers(rows: Sequence[CellRow]) -> bool:
     """Decide whether most lines repeat their number bare at the amount; a single one may be an amount."""
-    numbered = [row for row in rows if row[0].is_numbered and strip_number_marks(row[0].text).isdigit()]
-    echoed = sum(any(cell.text == strip_number_marks(row[0].text) for cell in row[1:]) for row in numbered)
-    return echoed >= max(2, 0.5 * len(numbered))
+    numbered_rows = [row for row in rows if row[0].is_numbered and strip_number_marks(row[0].text).isdigit()]
+    echo_count = sum(any(cell.text == strip_number_marks(row[0].text) for cell in row[1:]) for row in numbered_rows)
+    return echo_count >= max(2, 0.5 * len(numbered_rows))

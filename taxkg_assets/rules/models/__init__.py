@@ -1,4 +1,5 @@
-"""Typed rule families: one module per family, whose model says which keys its file has and of what type.
+"""Typed rule families: one module per family, whose model states the keys of its file and their types.
 
-A module loads its own family only, because a table is stale when a family changes that its code reads.
+Comments in the YAML file explain values that the model does not explain. A module loads its own family only: a table is
+outdated when a family that its code loads changes.
 """

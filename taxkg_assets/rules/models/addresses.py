@@ -9,7 +9,13 @@ from taxkg_assets.rules.loader import Rule
 
 
 class Pdfs(Section):
-    """Paths of a PDF, with `{name}` and `{year}`: a revision of a year, the current file, the draft."""
+    """Paths of a PDF, with `{name}` and `{year}`.
+
+    Attributes:
+        dated: Path of the revision of a year.
+        undated: Path of the current file.
+        draft: Path of the draft.
+    """
 
     dated: str
     undated: str
@@ -17,7 +23,11 @@ class Pdfs(Section):
 
 
 class Limits(Section):
-    """Pages of a document on which its address is searched."""
+    """Values of `limits`.
+
+    Attributes:
+        pages: Number of pages of a document on which its address is searched.
+    """
 
     pages: int
 
@@ -28,6 +38,12 @@ class Addresses(Family):
     Attributes:
         base_url: Address of the publisher.
         pages: Path of a product's page by type of document, with `{name}` and `{form}`.
+        pdfs: Paths of PDFs.
+        limits: Limits of the search.
+        publishers: Names of the publisher.
+        names: File stems of the publisher.
+        form_codes: Forms that have a page of their own.
+        products: Official addresses with the product that they contain.
     """
 
     base_url: str

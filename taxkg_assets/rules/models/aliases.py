@@ -12,12 +12,13 @@ class Thresholds(Section):
     """Values of `thresholds`.
 
     Attributes:
-        least_initials: Words whose initials make an abbreviation.
+        least_initials: Least number of words whose initials make an abbreviation.
+        most_initials: Most such words.
         shared_prefix_letters: Two words that begin with this many equal letters and end otherwise may be one.
-        min_single_word_alias_letters: A box's name of one word names it in its own form's instructions if it has as
-            many letters.
-        shared_words_frac: A heading of another document names the same field if it shares this many words with the
-            label.
+        min_single_word_alias_letters: Least number of letters of a single word that names a box in the instructions of
+            its form.
+        shared_words_frac: Least share of the words of a label that the heading of another document must contain to
+            name the same field.
     """
 
     least_initials: int

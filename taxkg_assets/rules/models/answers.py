@@ -1,8 +1,4 @@
-"""Rule family `answers`.
-
-Which statements of the first passages make an answer in the documents' own words, and what each needs to be
-understood.
-"""
+"""Rule family `answers`: which sentences of the first passages make an answer, and which context they need."""
 
 from __future__ import annotations
 
@@ -24,13 +20,13 @@ class Tables(Section):
     """Cells of the tables among the first candidates.
 
     Attributes:
-        candidates: Number of candidates among which tables are looked for.
+        candidates: Number of candidates among which tables are searched.
         read: Largest number of tables whose headers are compared with the question.
-        within: How much less apt than the best table's cell a second one may be.
-        least_score: Least fit of the headers of a cell, up to 1.
-        least_closed: Least fit where the question is for yes or no.
+        within: Largest difference between the score of the best table's cell and that of a second table.
+        least_score: Least score of a cell's headers, up to 1.
+        least_closed: Least score for a yes-no question.
         most: Largest number of tables.
-        cells: Largest number of cells of one table, whose headers fit alike.
+        cells: Largest number of cells of one table with equal scores.
         row_words: Largest number of words of a row that is quoted with its cell.
         whole_rows: Largest number of rows of a table that is quoted with the sentence that announces it.
     """
@@ -47,11 +43,13 @@ class Tables(Section):
 
 
 class Gains(Section):
-    """What a statement gains after others.
+    """Changes of a sentence's score that depend on the sentences already chosen.
 
-    `terms` for all words of the question, as far as none before it has them; `passage` where none before it is of
-    its passage. What it loses: `repeated` of its worth if all its words were said before, and `length` for each
-    hundred words.
+    Attributes:
+        terms: Gain if the sentence has all words of the question and no chosen sentence has any.
+        passage: Gain if no chosen sentence is of the same passage.
+        repeated: Share of the score that is lost if the chosen sentences have all its words.
+        length: Loss for each hundred words.
     """
 
     terms: float
@@ -61,11 +59,18 @@ class Gains(Section):
 
 
 class Lists(Section):
-    """A list is quoted whole up to `whole_words` where it follows its lead-in or says something only as a whole, up to
-    `item_context_words` around one item; in a line up to `inline_items`. Where a list begins is looked for in
-    `rows_before` passages, in up to `rows_of_list` of a list that is under way there. A list of codes is whole
-    up to `code_words`. An item up to `item_words` is one statement; one without a mark has at most
-    `plain_words`.
+    """Limits for quoting lists.
+
+    Attributes:
+        whole_words: Most words of a list that is quoted whole with the sentence before it.
+        item_context_words: Most words of a list that is quoted around one item.
+        inline_items: Most items of a list inside a sentence.
+        rows_before: Passages before an item in which the beginning of its list is searched.
+        rows_of_list: The same, if these passages are items of the list.
+        rows_after: Passages after an item in which the end of its list is searched.
+        item_words: Most words of an item that counts as one statement.
+        plain_words: Most words of an item without a list mark.
+        code_words: Most words of a list of codes that is quoted whole.
     """
 
     whole_words: int
@@ -83,7 +88,7 @@ class HeadingRule(Rule):
     """Rule for a heading.
 
     Attributes:
-        is_bare: It applies only where no heading is below.
+        is_bare: Whether the rule applies only to a heading without headings below.
     """
 
     is_bare: bool = False

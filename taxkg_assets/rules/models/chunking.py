@@ -8,7 +8,14 @@ from taxkg_assets.rules.families import Family, Section, load_model
 
 
 class Sizes(Section):
-    """Sizes of units, in words."""
+    """Sizes of chunks, in words.
+
+    Attributes:
+        target_words: Size up to which paragraphs are packed.
+        short_words: A chunk below this size may exceed the target by one paragraph.
+        max_words: Largest size of such a chunk and of one paragraph.
+        table_words: Largest size of a chunk of table rows.
+    """
 
     target_words: int
     short_words: int
@@ -17,13 +24,22 @@ class Sizes(Section):
 
 
 class Tokens(Section):
-    """Estimate of tokens."""
+    """Estimate of tokens.
+
+    Attributes:
+        letters_per_piece: Letters of a word per token.
+    """
 
     letters_per_piece: int
 
 
 class Tiers(Section):
-    """Most forms of the corpus and headings of a document that the three-tier context names."""
+    """Limits of the three-tier context.
+
+    Attributes:
+        forms: Most forms of the corpus to list.
+        headings: Most headings of a document to list.
+    """
 
     forms: int
     headings: int

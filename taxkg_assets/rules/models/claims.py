@@ -30,9 +30,9 @@ class Marker(Rule):
     """Rule for words that decide what a clause states.
 
     Attributes:
-        family: What they decide, such as `force`; markers of one family exclude each other.
-        means: Id of the marker with the same meaning; its own where empty.
-        can_be_left_out: A claim may leave it out.
+        family: What the words decide, such as `force`; markers of one family exclude each other.
+        means: Id of another marker with the same meaning; empty for none.
+        can_be_left_out: Whether a claim may omit the words.
     """
 
     family: str
@@ -59,7 +59,7 @@ class Join(Rule):
     """Rule for words between two things.
 
     Attributes:
-        joins: What they join: `both` sides, or the `right` one with the verb.
+        joins: `both` if the words connect the things on both sides, `right` if the thing on the right with the verb.
     """
 
     joins: str
@@ -69,7 +69,7 @@ class Act(Rule):
     """Rule for what is done to a thing.
 
     Attributes:
-        actor_after: Word before the one who acts.
+        actor_after: Word before the actor: `by` in "paid by the broker".
     """
 
     actor_after: str

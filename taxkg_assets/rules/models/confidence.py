@@ -15,7 +15,7 @@ class Confidence(Family):
 
     Attributes:
         date: Day of the last count, `YYYY-MM-DD`.
-        seldom: Checked decisions below which a kind has the share of all such kinds of its group.
+        seldom: Kinds with fewer checked decisions than this are counted together, by group.
         sure: Confidence, 0 to 1, from which a decision counts as sure.
     """
 

@@ -12,7 +12,7 @@ class StatementRule(Rule):
     """Rule for a sentence that defines a term.
 
     Attributes:
-        strength: How surely it is a definition, higher is surer.
+        strength: Certainty that the sentence is a definition: the higher, the surer.
     """
 
     strength: int
@@ -25,10 +25,10 @@ class Definitions(Family):
         frame: Words of such questions that a definition need not contain.
         candidates: Number of passages on a term that are read.
         most: Largest number of definitions that an answer quotes.
-        reach: How much weaker than the best one a further definition may be.
-        under_heading: What a heading that is the term adds to the strength.
-        sure: Strength from which definitions open an answer.
-        for_one_purpose: What a statement loses that holds for one purpose only.
+        reach: Largest difference between the strength of the best definition and that of a further one.
+        under_heading: Added to the strength if the heading is the term.
+        sure: Strength from which a definition begins an answer.
+        for_one_purpose: Subtracted from the strength of a definition for one purpose only.
         most_term_words: Largest number of words of a term.
     """
 

@@ -8,7 +8,12 @@ from taxkg_assets.rules.families import Family, Section, load_model
 
 
 class StructureTagsAreTrusted(Section):
-    """Values of `structure_tags_are_trusted`."""
+    """Values of `structure_tags_are_trusted`.
+
+    Attributes:
+        distrusted_frac: Largest share of tagged pages that may be read without their tags.
+        least_pages: Minimum number of tagged pages for a document to be checked.
+    """
 
     distrusted_frac: float
     least_pages: int
@@ -32,7 +37,7 @@ class TableRowsAreTheirOwn(Section):
     Attributes:
         slack_pt: Points by which a cell may extend beyond its table.
         shared_frac: Minimum share of a cell's area that cells of another table with the same words cover.
-        cells_frac: Minimum share of a row's cells for which this is so.
+        cells_frac: Minimum share of a row's cells that are covered like this.
     """
 
     slack_pt: float

@@ -12,13 +12,16 @@ class Geometry(Section):
     """Values of `geometry`.
 
     Attributes:
-        key_size_pt: Keys and labels are set in 6 to 9 points; the year and form number are larger.
-        legend_size_pt: Letters set one above the other next to box 12 of Form W-2 are smaller.
-        key_from_left_pt: A key is this close to its cell's left border.
-        key_from_top_pt: … and its ascender this close to the upper border, or its foot to the lower one.
-        key_cell_pt: A cell as narrow as this holds the key alone; its label is in the next one.
-        cell_height_pt: Taller "cells" are open columns of a page.
-        notice_height_pt: A cell without a key may hold a notice outside all boxes.
+        key_size_pt: Largest type size of a key: keys are printed in 6 to 9 points, the year and form number larger.
+        legend_size_pt: Largest type size of single letters that are no key, such as "c o d e" next to box 12 of Form
+            W-2.
+        key_from_left_pt: Largest distance of a key from the left border of its cell.
+        key_from_top_pt: Largest distance of a key from the upper or lower border of its cell.
+        key_cell_pt: Largest width of a cell that contains the key alone; the label is in the next cell.
+        cell_height_pt: Largest height of a cell; a higher one is a column of the page.
+        cell_width_pt: Largest width of a cell.
+        notice_height_pt: Largest height of a cell without a key, which may contain a notice.
+        line_slack_pt: Largest distance between a key and the line of its row.
     """
 
     key_size_pt: float
@@ -36,11 +39,12 @@ class Decision(Section):
     """Values of `decision`.
 
     Attributes:
-        boxes_with_copies: With a copy legend on the page two keyed cells make a face.
-        boxes_alone: Without one it takes more, and most of them labeled.
-        repeated_frac: A schedule prints each line number twice, once at the amount; a face prints copies in full.
-        key_gap_frac: Share of numbers from 1 to the largest key that must be there ….
-        key_gap_copies_frac: … and with a copy legend: a face may skip the numbers of boxes that it has lost.
+        boxes_with_copies: Least number of boxes on a page that names its copy ("Copy B").
+        boxes_alone: Least number of boxes on any other page.
+        labeled_frac: Least share of boxes with a label on a page that names no copy.
+        repeated_frac: Largest share of keys that occur twice: a schedule repeats each line number at the amount.
+        key_gap_frac: Least share of the numbers from 1 to the largest key that must occur as keys.
+        key_gap_copies_frac: The same on a page that names its copy: a form may have lost some boxes.
     """
 
     boxes_with_copies: int

@@ -1,4 +1,4 @@
-"""Rule family `flows`: sentences that say that an amount goes from one line to another."""
+"""Rule family `flows`: sentences that state that an amount goes from one line to another."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from taxkg_assets.rules.loader import Rule
 
 
 class Statement(Rule):
-    """Rule for words that say where an amount goes.
+    """Rule for words that state where an amount goes.
 
     Attributes:
         relation: Relation of the edge.
-        only_columns: One of the ends is a column.
+        only_columns: Whether the rule applies only if one end is a column.
     """
 
     relation: str

@@ -12,36 +12,37 @@ class Limits(Section):
     """Values of `limits`.
 
     Attributes:
-        cell_room_pt: Words end at least this far before the right edge of their cell.
-        lines: This many numbers, at least two in a column, make a page of numbered lines.
-        lines_in_table: A table on a form whose rows begin with this many line numbers, and nothing else, is none.
-        number_pt: Words stand at least this far to the right of their line's number.
-        repeats_alone: Without form fields this many numbers must be repeated at the amounts.
-        repeat_pt: A number repeated at the amount is this far to the right of the line's own.
-        letter_repeat_pt: A letter repeated at the amount is at most this far below the line's own.
-        column_pt: Numbers of one column begin within this distance: letters are indented under numbers.
-        repeat_column_pt: Numbers at the amounts begin within this distance.
-        margin_pt: Labels next to the lines need a margin of this width.
-        wall_frac: A drawn line of this share of the page's width ends what is above it.
-        number_sizes: A number this many times as large as the others of its page numbers no line.
-        row_pt: Pieces of one row stand on bases this near to each other.
-        words_pt: Most points from a number to the words of its line, behind a box to check.
-        stroke_pt: … drawn in strokes of at least this length.
-        label_frac: Bold words of a label may reach this far into the page where the lines are indented.
-        row_gap_sizes: Rows of one line stand closer than this many type sizes.
-        side_lift_sizes: A label may begin this much below the first words next to it.
-        plain_label_pt: Labels without a number are bold words of this size ….
-        under_wall_pt: … this near below a line over the margin.
-        name_chars: Plain words in the margin between two rules are a name up to this length.
-        stated_lines: Where fields mention lines, this many numbers are enough.
-        spoken_ratio: A beginning of a line's text is its label if it is this much like what is spoken.
-        table_gap_pt: Fields of one table lie closer below each other than this.
-        head_room_pt: Words of a column's head may be this much wider than its fields.
-        head_height_pt: A column's head begins at most this far above its first field.
-        field_drop_pt: A number may stand this far below the foot of its field, or to the right of its edge.
-        box_left_pt: The words of a check box begin this near to its right.
-        field_rise_pt: … or this far above it.
-        number_gap_pt: Words on the row of a number begin this near behind it.
+        cell_room_pt: Least distance of words from the right edge of their cell.
+        lines: Least number of line numbers, two of them in one column, on a page of numbered lines.
+        lines_in_table: Least number of line numbers for a "table" of numbered lines alone, which is no table.
+        number_pt: Least distance of words from the line number to their left.
+        repeats_alone: Least number of line numbers repeated at the amounts on a page without form fields.
+        repeat_pt: Least distance of a repeated number from the line number to its left.
+        letter_repeat_pt: Largest distance of a repeated letter below the letter of its line.
+        column_pt: Largest distance between the left edges of numbers in one column: letters are indented.
+        repeat_column_pt: Largest distance between the left edges of repeated numbers.
+        margin_pt: Least width of a margin with labels.
+        foot_frac: Share of the page's height below which there are no labels.
+        wall_frac: Least width of a rule that ends a line, as a share of the page's width.
+        number_sizes: Largest size of a line number, relative to the others of its page.
+        row_pt: Largest difference between the lower edges of pieces in one row.
+        words_pt: Largest distance between a number and the words of its line, with a check box between them.
+        stroke_pt: Least length of the strokes of such a rule.
+        label_frac: Largest width of a label in the margin, as a share of the page's width.
+        row_gap_sizes: Largest distance between the rows of one line, in type sizes.
+        side_lift_sizes: Largest distance of a label below the first words next to it, in type sizes.
+        plain_label_pt: Least type size of a label without a number.
+        under_wall_pt: Largest distance of such a label below a rule.
+        name_chars: Most characters of a label in plain type.
+        stated_lines: Like `lines`, for a page whose fields state line keys.
+        spoken_ratio: Least similarity of a label and the spoken text of its field, 0 to 1.
+        table_gap_pt: Largest distance between fields of one table that are below each other.
+        head_room_pt: Largest width by which a column's head exceeds the fields.
+        head_height_pt: Largest distance of a column's head above the first field.
+        field_drop_pt: Largest distance of a number below, or to the right of, the edge of its field.
+        box_left_pt: Largest distance of the words of a check box to its right.
+        field_rise_pt: Largest distance of a number above its field.
+        number_gap_pt: Largest distance between the number of a row and its words.
     """
 
     cell_room_pt: float
@@ -81,7 +82,7 @@ class Label(Rule):
     """Rule for the label of a part of a form.
 
     Attributes:
-        kind: First part of its key: `part` or `step`.
+        kind: First part of the key: `part` or `step`.
     """
 
     kind: str

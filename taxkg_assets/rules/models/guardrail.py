@@ -1,4 +1,4 @@
-"""Rule family `guardrail`: log odds that the documents hold an answer."""
+"""Rule family `guardrail`: weights for the probability that the documents contain an answer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from taxkg_assets.rules.loader import Rule
 
 
 class GapCounts(Section):
-    """Probability that the answer contains what is needed.
+    """Log odds between which the feature `gap`, the lead of the first passage over the others, begins to count.
 
-    The logistic of the sum above, of how far the first passage is ahead, and of the decimal logarithm of the number
-    of documents. Fitted by `python -m benchmarks confidence` on the development questions of data/library_eval and
-    samples of those of data/training, over a library and parts of it. Answers of other kinds have fits of their
-    own, on questions made from the tables of a library: `coverage` is the share of the question's words in the cell
-    or in the best document. `gap` counts as far as the evidence supports an answer, from log odds `above` to
-    `fully`: where the documents lack what is needed, the nearest passage is ahead of others, too.
+    Without evidence for an answer, a large lead means nothing: the nearest passage leads on any question.
+
+    Attributes:
+        above: Log odds of the evidence up to which `gap` does not count.
+        fully: Log odds from which `gap` counts in full.
     """
 
     above: float

@@ -1,4 +1,4 @@
-"""Rule family `hidden_text`: text that a person cannot see, and text that tries to instruct a program."""
+"""Rule family `hidden_text`: invisible text, and text that instructs a program."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ class Limits(Section):
     """Values of `limits`.
 
     Attributes:
-        tiny_pt: Forms print nothing smaller than 4 points.
-        narrow_pt: Letters squeezed to less than this, on average.
-        broad_pt: A drawn line broader than this may hide words.
-        heaped_pt: Two letters or more on a strip narrower than this are printed upon one another.
-        light: Brightness (0 to 255) from which text may be lost on white paper.
-        like_ground: Text this near to the brightness of a shaded area may be lost on it.
-        contrast: A difference in brightness that can be seen.
-        ground_share: Of the text's rectangle that must differ from the text's color.
-        ink_share: Of a painted-over rectangle that must differ from its ground.
-        slit_pt: A clip this narrow shows no whole letter.
-        own_share: Of a text's rectangle that must have the text's color, where patterns are painted.
-        covered_share: Of a text's rectangle that is covered by something painted later.
-        clear_alpha: Opacity (0 to 255) below which nothing is seen: the contrast above, of black on white.
-        scan_share: Of the page that an image of a scan covers.
-        scan_seen: Of the letters of a scanned page that may be painted ones.
-        drawn_alone: Rectangles of a page drawn one by one; with more the whole page is drawn once.
-        most_pixels: Of a page drawn as a whole.
+        tiny_pt: Smallest type size of visible text; forms print nothing below 4 points.
+        narrow_pt: Least mean width of a letter.
+        broad_pt: A drawn line broader than this may hide text.
+        heaped_pt: Two or more letters on a strip narrower than this are printed on top of each other.
+        light: Brightness (0 to 255) from which text may be invisible on white paper.
+        like_ground: Difference in brightness up to which text may be invisible on a shaded area.
+        contrast: Least difference in brightness that is visible.
+        ground_share: Least share of a text's rectangle that must differ from the color of the text.
+        ink_share: Least share of a covered rectangle that must differ from its background.
+        slit_pt: A clip narrower than this shows no whole letter.
+        own_share: Least share of a text's rectangle that must have the color of the text, on a page with patterns.
+        covered_share: Share of a text's rectangle from which the text counts as covered.
+        clear_alpha: Opacity (0 to 255) below which text is invisible.
+        scan_share: Least share of a page that the image of a scan covers.
+        scan_seen: Largest share of visible letters on a scanned page.
+        drawn_alone: Number of rectangles of a page to render one by one; for more, the whole page is rendered once.
+        most_pixels: Most pixels of a rendered page.
     """
 
     tiny_pt: float

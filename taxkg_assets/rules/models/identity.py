@@ -1,4 +1,4 @@
-"""Rule family `identity`: what a document prints about itself."""
+"""Rule family `identity`: form, type, revision and title that a document prints about itself."""
 
 from __future__ import annotations
 

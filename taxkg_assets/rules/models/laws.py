@@ -12,7 +12,7 @@ class Citation(Rule):
     """Rule for the title of a law.
 
     Attributes:
-        citation: Target of a reference to it; named groups of the rule in braces.
+        citation: Target of a reference to the law; named groups of the rule in braces.
     """
 
     citation: str
@@ -22,7 +22,7 @@ class Code(Citation):
     """Rule for the title of a law of many sections.
 
     Attributes:
-        kind: Kind of a reference to one of them.
+        kind: Kind of a reference to a section of the law.
     """
 
     kind: str

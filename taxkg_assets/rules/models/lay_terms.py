@@ -1,4 +1,4 @@
-"""Rule family `lay_terms`: what people say, and what tax documents print."""
+"""Rule family `lay_terms`: everyday words, and the terms that tax documents print for them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from taxkg_assets.rules.loader import Rule
 
 
 class LayTerm(Rule):
-    """Rule for a word that people say.
+    """Rule for an everyday word.
 
     Attributes:
-        terms: Words of the documents for it, separated by blanks.
+        terms: Terms of the documents with the same meaning, separated by blanks.
     """
 
     terms: str

@@ -28,10 +28,10 @@ class Weights(Section):
     """Weights of the evidence for a unit.
 
     Attributes:
-        best: Its best passage, relative to the best of all.
-        mass: The sum over its ranked passages, relative to the best unit.
-        vector: Cosine of the question with the mean direction of its passages.
-        lexical: BM25 over its terms.
+        best: Weight of the score of the unit's best passage, relative to the best passage of all.
+        mass: Weight of the sum of the scores of its ranked passages, relative to the best unit.
+        vector: Weight of the cosine of the question with the mean vector of its passages.
+        lexical: Weight of BM25 over its terms.
     """
 
     best: float
@@ -41,12 +41,12 @@ class Weights(Section):
 
 
 class Intent(Rule):
-    """Rule for what a question is after.
+    """Rule for the kind of answer that a question asks for.
 
     Attributes:
-        level: Level of the passages that answer it.
-        is_summary: The answer is what a document is about.
-        is_frame: What the rule matches is no part of the topic.
+        level: Level of the units that answer the question.
+        is_summary: Whether the question asks what a document is about.
+        is_frame: Whether the matched words are no part of the topic.
     """
 
     level: str

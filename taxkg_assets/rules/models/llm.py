@@ -17,7 +17,13 @@ class Words(Section):
 
 
 class Reading(Section):
-    """Passages that a model reads for a user, and the shares of its opinion and of a hypothetical passage, 0 to 1."""
+    """Values of `reading`.
+
+    Attributes:
+        passages: Number of passages that a model reads for an answer.
+        opinion_share: Weight of the model's relevance grade, 0 to 1.
+        hyde_share: Weight of a hypothetical passage in the query, 0 to 1.
+    """
 
     passages: int
     opinion_share: float
@@ -105,7 +111,7 @@ class Negatives(Section):
 
 
 class Grades(Section):
-    """Weights of a relevance grade, and the share of words from which it may be claimed."""
+    """Weights of a relevance grade, and the share of words from which a grade may count as an answer."""
 
     best_sentence: float
     all: float
@@ -128,7 +134,7 @@ class Verdicts(Section):
 
 
 class QuestionLimits(Section):
-    """Length of a generated question in words, and the content words that it shares with its quotes."""
+    """Length of a generated question in words, and least number of content words that it shares with its quotes."""
 
     least_words: int
     most_words: int

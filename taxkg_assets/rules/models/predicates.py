@@ -1,7 +1,4 @@
-"""Rule family `predicates`.
-
-Verbs by what they do with an amount or a form, and what the words right before a verb state about it.
-"""
+"""Rule family `predicates`: verbs by their effect on an amount or form, and the mood of a verb (duty, ban, option)."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ class Mood(Rule):
     """Rule for the words right before a verb.
 
     Attributes:
-        mood: What they make of the verb, such as `duty`; `inherit`: as the verb before.
+        mood: Mood of the verb, such as `duty`; `inherit` for the mood of the verb before.
     """
 
     mood: str

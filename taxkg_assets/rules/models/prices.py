@@ -12,8 +12,8 @@ class ModelPrice(Rule):
     """Rule for the names of models of one price.
 
     Attributes:
-        input_usd: US dollars per million tokens that a model reads.
-        output_usd: US dollars per million tokens that it writes.
+        input_usd: US dollars per million tokens of requests.
+        output_usd: US dollars per million tokens of replies.
     """
 
     input_usd: float

@@ -1,4 +1,4 @@
-"""Rule family `printed_years`: the year that a text prints with the thing it names."""
+"""Rule family `printed_years`: the year that a text prints before or after the name of a form."""
 
 from __future__ import annotations
 

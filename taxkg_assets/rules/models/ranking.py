@@ -17,9 +17,11 @@ class Retrievers(Section):
 
 
 class Tokens(Section):
-    """Token vectors are means over `sample` passages.
+    """Values of `tokens`.
 
-    A passage whose tokens are `reach` farther than the best one's is far.
+    Attributes:
+        sample: Number of passages over which the vector of a token is averaged.
+        reach: Distance to the best passage's tokens from which a passage counts as far.
     """
 
     sample: int
@@ -27,9 +29,12 @@ class Tokens(Section):
 
 
 class Typos(Section):
-    """A word of `letters` or more that no document prints is corrected to the most frequent word one change away, of
-    at least `rows` passages; one of fewer than `long` letters only where the encoder has a token for the
-    corrected word.
+    """Limits for correcting a word that no document prints to a word with one different letter.
+
+    Attributes:
+        letters: Least number of letters of the word.
+        rows: Least number of passages with the corrected word.
+        long: A shorter word is corrected only if the encoder has a token for the corrected word.
     """
 
     letters: int
@@ -45,10 +50,14 @@ class Duplicates(Section):
 
 
 class Windows(Section):
-    """A passage is the hit with what else of the first `ranked` candidates is under its heading or the heading
-    above, and with its neighbors there: `words` altogether, with unranked neighbors up to `neighbors` only.
-    After the first `wide` passages it has `narrow` words and no unranked neighbors: a reader with little room
-    left sees many places there, not much of a few.
+    """Limits for extending a hit by its surroundings.
+
+    Attributes:
+        words: Most words of the extended passage.
+        neighbors: Most words up to which neighbors that are no candidates are added.
+        ranked: Number of first candidates that are added if they are under the same heading or the heading above.
+        wide: Number of first results that are extended like this.
+        narrow: Most words of later results, to which only candidates are added.
     """
 
     words: int
@@ -59,11 +68,15 @@ class Windows(Section):
 
 
 class Codes(Section):
-    """The vector retriever of an index that is too large for memory.
+    """Limits of the vector search in an index that is too large for memory.
 
-    The bits of all rows are compared, then the bytes of the nearest `compared`; of these `oversize` times as many
-    as are kept are compared exactly, and at least `exact`. Rows that pass a filter are compared by themselves where
-    they are fewer than one in `thinned` of the nearest.
+    Vectors of one bit per dimension are compared first, then vectors of one byte, then the exact ones.
+
+    Attributes:
+        compared: Number of rows to compare by bytes.
+        thinned: If fewer than one in this many of the nearest rows passes a filter, only these rows are compared.
+        oversize: Number of rows to compare exactly, as a multiple of the number of results.
+        exact: Least number of rows to compare exactly.
     """
 
     compared: int
@@ -73,12 +86,14 @@ class Codes(Section):
 
 
 class Cells(Section):
-    """A question whose cell the look-up finds with at least this header match is led by the table's unit.
+    """Limits for putting a table first whose cell answers the question.
 
-    Written questions whose answer is no table hardly ever reach half of it; who asks for no figure has to be
-    matched better. Only looked up where a table is among the first candidates. A cell of more words than
-    `most_words` is a text, and no answer as it is. Of the best `alike` cells those of other editions with the
-    same headers are compared: the newest leads.
+    Attributes:
+        least_score: Least match of the cell's headers with the question.
+        least_unasked: Least match if the question asks for no figure.
+        candidates: Number of first candidates that must contain a table.
+        most_words: Most words of the cell; a longer one is a text.
+        alike: Number of best cells among which the newest edition of the same cell is searched.
     """
 
     least_score: float

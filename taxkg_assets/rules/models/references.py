@@ -1,4 +1,4 @@
-"""Rule family `references`: places where text points at something."""
+"""Rule family `references`: words of a text that refer to a form, box, line, section or law."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Named(Titled):
     Attributes:
         target: Target; named groups of the rule in braces.
         more: Pattern of a further item of a list; empty where there are no lists.
-        separators: What is between its items; empty for commas, conjunctions and words of a range.
-        short: Names to complete.
-        is_in_words: The number is written in words.
+        separators: Pattern of the text between items; empty for commas, conjunctions and words of a range.
+        short: Full name by short name.
+        is_in_words: Whether the number is written in words.
     """
 
     target: str

@@ -1,7 +1,4 @@
-"""Rule family `relations`.
-
-What a sentence says about the thing it names, by the ordered tests of the labeling guide.
-"""
+"""Rule family `relations`: the relation of a sentence to its target, by the ordered tests of the labeling guide."""
 
 from __future__ import annotations
 
@@ -13,16 +10,16 @@ from taxkg_assets.rules.loader import Rule
 
 
 class Cue(Rule):
-    """Rule for words that say how a clause is related to what it names.
+    """Rule for words that state how a clause is related to the target of a reference.
 
     Attributes:
         relation: Relation of the reference.
         polarity: Polarity of the reference.
-        kinds: Kinds of targets that it applies to; all where empty.
-        scope: Text that it reads: `clause` or `sentence`.
-        needs_amount: The text must belong to a box or line.
-        needs_class: The target's name must match `names_of_classes`.
-        needs_no_order: No order or ban to the reader may govern the words of the rule.
+        kinds: Kinds of targets to which the rule applies; empty for all.
+        scope: Text that the rule searches: `clause` or `sentence`.
+        needs_amount: Whether the rule applies only to the text of a box or line.
+        needs_class: Whether the target's name must match `names_of_classes`.
+        needs_no_order: Whether the rule does not apply within an instruction or ban.
     """
 
     relation: str
@@ -38,8 +35,8 @@ class Origin(Rule):
     """Rule for words that take an amount from a place.
 
     Attributes:
-        is_taken_off: The amount is left out.
-        not_after_place: It does not apply after a place where an amount is put.
+        is_taken_off: Whether the amount is excluded.
+        not_after_place: Whether the rule does not apply after a place where an amount is entered.
     """
 
     is_taken_off: bool

@@ -1,8 +1,4 @@
-"""Rule family `revisions`.
-
-What is a change between two revisions, and what kind of change? Read by taxkg_assets/graph/text_diff.py, passages.py
-and revisions.py.
-"""
+"""Rule family `revisions`: what counts as a change between two revisions, and the kind of the change."""
 
 from __future__ import annotations
 

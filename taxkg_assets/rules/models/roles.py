@@ -1,4 +1,4 @@
-"""Rule family `roles`: what a printed line or paragraph is."""
+"""Rule family `roles`: the role of a printed line or paragraph, such as heading or list item."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from taxkg_assets.rules.loader import Rule
 
 
 class Entries(Section):
-    """Entries of tables of contents and indexes.
+    """Limits for entries of tables of contents and indexes.
 
-    This many lines with page numbers, of at most `most_lines` from one to the next, that `ending_frac` of all lines
-    between them have one; further lines of an entry are indented by `indent_sizes`.
+    Attributes:
+        least: Least number of lines that end with a page number.
+        most_lines: Most lines from one such line to the next.
+        ending_frac: Least share of such lines among the lines from the first to the last.
+        indent_sizes: Least indent of the further lines of an entry, in type sizes.
     """
 
     least: int
@@ -25,31 +28,32 @@ class Thresholds(Section):
     """Values of `thresholds`.
 
     Attributes:
-        heading_rest_chars: A tagged heading that continues with more plain words is a paragraph with a run-in
-            heading.
-        caption_units: A numbered caption is at most this many paragraphs above its table.
-        paragraph_gap_frac: Lines farther apart than this share of the usual leading begin a paragraph ….
-        paragraph_gap_pt: … plus this.
-        indent_sizes: An indent of this share of the type size begins a paragraph.
-        hanging_sizes: A first line is indented at most this far against the second.
-        heading_size_frac: A heading is set this much larger than the body, or bold on its own.
-        display_size_frac: Words that are not bold are a heading from here on.
-        section_size_frac: From here on a heading opens a section, below it a subsection.
-        heading_line_pt: In type of this size the lines of one heading may stand farther apart ….
-        heading_gap_sizes: … by this many type sizes.
-        title_frac: Lines of the first page at least this share of its largest type belong to the title.
-        late_title_frac: After text, a title is set in no smaller type than the largest.
-        title_size_frac: … and are this much larger than the body.
-        foot_frac: Lines below this share of the page's height are in its foot.
-        masthead_frac: Mastheads end above this share of the page's height.
-        column_boxes: This many numbered boxes may be printed in columns that are read one after the other.
-        box_column_pt: Boxes of one such column begin within this distance.
-        sideways_frac: A page with more of its text than this set sideways is read sideways.
-        flush_lines: A column of this many lines is set flush right ….
-        flush_frac: … where this share ends at one edge ….
-        flush_begin_frac: … and no more than this begins at one.
-        table_head_pt: Words whose middle is this near to that of the table below may head it.
-        separator_frac: A drawn line of this share of the page's width ends all columns above it.
+        heading_rest_chars: Most plain characters after the bold ones of a tagged heading; with more, it is a paragraph
+            with a run-in heading.
+        caption_units: Most paragraphs between a numbered caption and its table.
+        paragraph_gap_frac: Factor of the usual line distance from which a new paragraph begins.
+        paragraph_gap_pt: Points added to that distance.
+        indent_sizes: Least indent of a new paragraph, in type sizes.
+        hanging_sizes: Largest indent of a first line against the second, in type sizes.
+        heading_size_frac: Least size of a bold heading, relative to the text.
+        display_size_frac: Least size of a heading that is not bold.
+        section_size_frac: Least size of a heading of a section; a smaller one heads a subsection.
+        heading_line_pt: From this type size, the lines of one heading may be farther apart.
+        heading_gap_sizes: Largest distance between such lines, in type sizes.
+        title_frac: Least size of a line of the title, relative to the largest type on the first page.
+        late_title_frac: The same for a title below text.
+        title_size_frac: Least size of a line of the title, relative to the text.
+        foot_frac: Share of the page's height below which the footer begins.
+        head_frac: Share of the page's height at which the header ends.
+        masthead_frac: Share of the page's height at which the masthead of the first page ends.
+        column_boxes: Least number of boxes in columns that are read one after the other.
+        box_column_pt: Largest distance between the left edges of boxes in one such column.
+        sideways_frac: Share of sideways text from which a page is rotated.
+        flush_lines: Least number of lines of a column that is flush right.
+        flush_frac: Least share of its lines that end at one edge.
+        flush_begin_frac: Largest share of its lines that begin at one edge.
+        table_head_pt: Largest distance between the center of a heading and that of the table below.
+        separator_frac: Least width of a rule that ends all columns, as a share of the page's width.
     """
 
     heading_rest_chars: int

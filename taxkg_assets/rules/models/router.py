@@ -1,4 +1,4 @@
-"""Rule family `router`: what a question says about the form, year, copy and box it means."""
+"""Rule family `router`: words of a question that name a form, year, copy or box."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class FormName(Rule):
     """Rule for a form that a question names.
 
     Attributes:
-        is_mention: It may be a detail of the answer, not the form of the question.
+        is_mention: Whether the form may be a detail of the answer, and not the form that the question is about.
     """
 
     is_mention: bool = False
@@ -22,7 +22,7 @@ class KeyName(Rule):
     """Rule for a box, line or code that a question names.
 
     Attributes:
-        kind: First part of its key.
+        kind: First part of the key: `box`, `line` or `code`.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class Voice(Rule):
     """Rule for words of one perspective.
 
     Attributes:
-        weight: Above 0 for a filer, below for a recipient.
+        weight: Positive for words of filers, negative for words of recipients.
     """
 
     weight: float

@@ -64,7 +64,7 @@ class LayWord(Rule):
     """Rule for a word of the documents.
 
     Attributes:
-        lay: Word that people say.
+        lay: Everyday word with the same meaning.
     """
 
     lay: str
@@ -74,7 +74,7 @@ class Person(Rule):
     r"""Rule for words of the second person.
 
     Attributes:
-        to: The same in the first person; `\g<NAME>` is a group of the rule.
+        to: Words in the first person; `\g<NAME>` is a group of the rule.
     """
 
     to: str

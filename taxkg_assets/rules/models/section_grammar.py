@@ -1,4 +1,4 @@
-"""Rule family `section_grammar`: headings that words, not type, place in the outline."""
+"""Rule family `section_grammar`: headings whose level is given by their words and not by their type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StatuteStyle(Rule):
     """Rule for headings that look like prose until several of them are found.
 
     Attributes:
-        least: Fewest different sections of one document that are headed so.
+        least: Least number of different sections of a document with such headings.
     """
 
     least: int

@@ -1,4 +1,4 @@
-"""Rule family `semantic`: how documents with little layout are cut."""
+"""Rule family `semantic`: how documents with a weak layout are split."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ class MicroBlocks(Section):
 
 
 class Routing(Section):
-    """Limits below which a document counts as one without layout."""
+    """Limits for a weak layout.
+
+    Attributes:
+        least_anchors: Least number of headings of a document with a good layout.
+        least_confidence: Least mean confidence of its headings.
+        words_per_anchor: Most words per heading.
+        least_words: Shorter documents never have a weak layout.
+    """
 
     least_anchors: int
     least_confidence: float
@@ -31,7 +38,12 @@ class Sizes(Section):
 
 
 class Cohesion(Section):
-    """How the similarity of neighboring blocks is measured."""
+    """How the similarity of neighboring blocks is measured.
+
+    Attributes:
+        window: Number of blocks before a block to which it is compared.
+        least_words: The similarity of shorter blocks does not count.
+    """
 
     window: int
     least_words: int

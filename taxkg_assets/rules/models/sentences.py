@@ -12,8 +12,8 @@ class Dense(Section):
     """When the sentences of a paragraph become nodes of the graph.
 
     Attributes:
-        sentences: Fewest sentences.
-        speakers: Fewest sentences that name something.
+        sentences: Least number of sentences.
+        speakers: Least number of sentences with a reference.
     """
 
     sentences: int

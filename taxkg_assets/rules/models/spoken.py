@@ -16,7 +16,7 @@ class Limits(Section):
         template_nodes: Elements of the template.
         template_depth: Depth of its elements.
         widgets_per_page: Fields of one page.
-        deflate_ratio: Factor by which a compressed stream grows at most.
+        deflate_ratio: Largest factor by which a compressed stream may grow.
     """
 
     template_bytes: int
@@ -30,10 +30,10 @@ class Trust(Section):
     """When a template is trusted.
 
     Attributes:
-        joined_frac: Least share, 0 to 1, of the fields on the pages that it names.
-        spoken_frac: Least share, 0 to 1, of these that it describes.
-        alike_least: Number of equal descriptions up to which they are no reason to distrust it.
-        alike_frac: Share, 0 to 1, of equal descriptions above which it describes none.
+        joined_frac: Least share, 0 to 1, of the fields on the pages that the template names.
+        spoken_frac: Least share, 0 to 1, of these fields that have a spoken text.
+        alike_least: Number of equal spoken texts up to which a template is trusted.
+        alike_frac: Largest share, 0 to 1, of equal spoken texts.
     """
 
     joined_frac: float

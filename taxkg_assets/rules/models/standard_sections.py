@@ -13,7 +13,7 @@ class HeadingRule(Rule):
 
     Attributes:
         kind: Kind of the section, the id of a rule of `questions`, or `purpose`.
-        is_whole: Whether such a section says all that a question of its kind is for.
+        is_whole: Whether such a section answers a question of its kind completely.
     """
 
     kind: str
@@ -24,11 +24,11 @@ class StandardSections(Family):
     """Content of `rules/standard_sections.yaml`.
 
     Attributes:
-        frame: Words of such questions that a section need not say.
+        frame: Words of such questions that a section need not contain.
         form_frame: Further words of a question for a form.
         most: Largest number of sections of one kind that an answer quotes.
         words: Largest number of words of a section that are quoted.
-        parts: Largest number of headings below its own whose text is quoted.
+        parts: Largest number of inner headings whose text is quoted.
         rows: Largest number of rows of the table that a section begins with.
         note: Note after a section that continues.
         purpose_words: Number of words of a purpose that must contain the words of a question for a form.

@@ -12,29 +12,35 @@ class Weights(Section):
     """Values of `weights`.
 
     Attributes:
-        form_named: The document is about another form, the table or its headings name this one.
-        unknown_word: A word that no table, title or heading prints.
-        row: Where a word of the question is found.
-        mention: In a sentence that mentions the table.
-        same_row: In another cell of the row.
-        lay: Share of a word that only its everyday equivalent matches.
-        prior: Of the search's own ranking of tables.
-        other_place: A federal document, requested about a state or city.
-        name: A bare number that is the number of a form in a header or title.
+        number: A number of the question that a header contains.
+        facet: A value of the question, such as a filing status, that a header contains.
+        year: The year of the question.
+        form: The form of the question is that of the document.
+        form_named: The document is about another form, but the table or its headings name the form of the question.
+        unknown_word: A word of the question that no table, title or heading prints.
+        row: A word of the question in the header of the row or column.
+        title: A word of the question in the title of the table.
+        heading: A word of the question in the headings above the table.
+        mention: A word of the question in a sentence that mentions the table.
+        same_row: A word of the question in another cell of the row.
+        lay: Share of the weight of a word that only its everyday equivalent matches.
+        prior: Rank of the table in the search.
+        other_place: The question is about a state or city, but the document is federal.
+        name: A number of the question that is only the number of a form in a header or title.
         unmet_number: A number of the question that is nowhere.
-        other_unit: A cell that is no share where the question asks for one.
-        other_count: A header that counts the same thing and comes to another number.
-        alike: For each other value of the table that fits as well ….
-        continuation: A column that continues with the rule of the one before.
-        unasked_number: A row or column chosen by number that the question does not give.
-        noun_missing: A number whose noun is another than the header's.
-        bound: A single number, requested for what is over or under it.
-        open_range: Share of a number's worth in a range with one end only.
-        denied: A title that denies what the question says, or the reverse.
-        example: A table that is filled in for an invented case.
-        count_as_money: A small bare number and a bracket of dollars.
-        noun_share: … or counts only in part what the header counts.
-        least_words: Below this share of its words a question is not about the cell, whatever its numbers.
+        other_unit: The question asks for a share, but the cell is none.
+        other_count: A header that counts the same thing as the question, with another number.
+        alike: Each other value of the table with an equal match.
+        continuation: A column that continues the column before.
+        unasked_number: A row or column whose header has a number that the question lacks.
+        noun_missing: A number with another noun than in the header.
+        bound: A header with a single number, if the question asks for what is over or under a number.
+        open_range: Share of the weight of a number in a range with one end only.
+        denied: A title that denies what the question states, or the reverse.
+        example: A table that is filled in for an example.
+        count_as_money: A small number without a unit in the question, and a range of dollars in the header.
+        noun_share: A number of the question that counts only part of what the header counts.
+        least_words: Least share of the question's words in title and headers, whatever numbers match.
     """
 
     number: float
@@ -77,8 +83,8 @@ class Limits(Section):
     """Values of `limits`.
 
     Attributes:
-        least_score: Below, nothing matches.
-        near: Share of the best table's words that a table must reach to be read.
+        least_score: Least score of a cell.
+        near: Least score of a table whose cells are compared, relative to the best table.
         statuses: Most rows for filing statuses that are listed where a question leaves the status open.
     """
 
@@ -90,7 +96,7 @@ class Limits(Section):
 
 
 class Aptness(Section):
-    """Values of `aptness`: whether a question asks for the cell that fits it best.
+    """Values of `aptness`: the probability that a question asks for the cell with the best match.
 
     Attributes:
         bias: Log odds without any signal.
@@ -115,8 +121,8 @@ class Range(Rule):
     """Rule for a range of figures.
 
     Attributes:
-        low_in: The lower end belongs to it.
-        high_in: The upper end belongs to it.
+        low_in: Whether the lower end belongs to the range.
+        high_in: Whether the upper end belongs to the range.
     """
 
     low_in: bool = False
@@ -137,7 +143,7 @@ class Share(Rule):
     """Rule for the name of a share.
 
     Attributes:
-        is_printed: It reads headers of tables, not questions.
+        is_printed: Whether the rule is for headers of tables and not for questions.
     """
 
     is_printed: bool = False
@@ -169,7 +175,7 @@ class Facet(Rule):
     """Rule for one of several values that exclude each other.
 
     Attributes:
-        facet: What they are values of, such as `frequency`.
+        facet: Name of the property, such as `frequency`.
     """
 
     facet: str

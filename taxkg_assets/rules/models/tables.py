@@ -12,11 +12,12 @@ class Drawings(Section):
     """Values of `drawings`.
 
     Attributes:
-        thin_pt: A rectangle thinner than this is how some producers draw a line.
-        slant_pt: A line that leaves its axis by more is an arrow or part of an icon, no rule.
-        short_pt: Shorter strokes are ticks and parts of icons.
-        white: Lighter colors cannot be seen on paper.
-        max_rules: A page with more strokes is a picture, neither a face nor a table.
+        thin_pt: Largest width of a rectangle that counts as a line.
+        slant_pt: Largest deviation of a line from its axis; others are arrows or parts of icons.
+        short_pt: Least length of a line; shorter strokes are ticks and parts of icons.
+        white: Brightness (0 to 1) from which a color is invisible on paper.
+        max_rules: Most strokes of a page with a face or table; with more, the page is a picture.
+        source: Basis of these values.
     """
 
     thin_pt: float
@@ -61,24 +62,24 @@ class Regions(Section):
     """Values of `regions`.
 
     Attributes:
-        touch_pt: Lines that come this close to each other belong to one table.
-        stack_gap_pt: Equally wide horizontals up to this far apart may belong to one table.
-        wide_pt: Narrower horizontals may underline the columns of amounts only.
-        min_fill_frac: Share of cells that hold text.
-        max_cell_words: Longer "cells" are prose between separator lines.
-        passage_words: Longer cells are passages, at least half of the cells in a frame around text of two rows.
-        max_header_words: A longer "header" is text in a box.
-        chart_answers_frac: Share of cells that are answers alone from which boxes of questions are a decision chart.
-        caption_lines: Lines searched upwards for a numbered caption.
-        title_lines: … and kept as a title where there is none.
-        left_caption_pt: A caption may be this far to the left of a small table.
-        open_gap_pt: Amounts of one unruled table are at most this far below each other.
-        open_width_pt: Amounts of one row without leaders are in one text column ….
-        open_label_pt: … this near to their label; a line of label and amounts alone may be wider.
-        head_sizes: Words over the columns of an unruled table are this near to its rows, in type sizes ….
-        strong_head_sizes: … or this near, where they are bold over several columns.
-        open_amounts: A page without any line has at least this many amounts where it has a table.
-        leader_dots: A label may leave room for two dots only.
+        touch_pt: Largest distance between lines of one table.
+        stack_gap_pt: Largest distance between equally wide horizontal lines of one table.
+        wide_pt: Least width of such lines; narrower ones may underline amounts only.
+        min_fill_frac: Least share of cells with text.
+        max_cell_words: Most words of a cell; longer "cells" are prose between lines.
+        passage_words: Cells with more words are passages; a frame around text has mostly passages.
+        max_header_words: Most words of a header; a longer one is text in a box.
+        chart_answers_frac: Share of cells with an answer alone from which boxes are a decision chart.
+        caption_lines: Number of lines above a table in which a numbered caption is searched.
+        title_lines: Number of lines above a table that are used as its title if there is no caption.
+        left_caption_pt: Largest distance of a caption to the left of a small table.
+        open_gap_pt: Largest distance between amounts of an unruled table that are below each other.
+        open_width_pt: Largest width of a row of amounts without leaders.
+        open_label_pt: Largest distance of such amounts from their label, unless these are the whole line.
+        head_sizes: Largest distance of headers above the rows of an unruled table, in type sizes.
+        strong_head_sizes: The same for bold headers of several columns.
+        open_amounts: Least number of amounts on a page without lines that has a table.
+        leader_dots: Least number of dots of a leader.
     """
 
     touch_pt: float
@@ -111,13 +112,13 @@ class Grid(Section):
     """Values of `grid`.
 
     Attributes:
-        vertical_frac: A column border runs along at least this share of the table's height.
-        crossing_frac: Share of full rows that may cross a gutter.
-        row_line_frac: A row border runs along at least this share of the width.
-        spaced_bands: A table with at most this many bands has no drawn row borders.
-        row_gap_frac: … and parts its rows by gaps this much wider than its lines.
-        bold_names_frac: Share of bold names in two columns up to which a bold cell by itself names a group.
-        numbered_lines: A worksheet has at least this many numbered lines.
+        vertical_frac: Least length of a column border, as a share of the table's height.
+        crossing_frac: Largest share of full rows that may cross a gutter between columns.
+        row_line_frac: Least length of a row border, as a share of the table's width.
+        spaced_bands: Most bands between horizontal lines in a table whose rows are separated by gaps only.
+        row_gap_frac: Least gap between such rows, relative to the usual line distance.
+        bold_names_frac: Share of rows with a bold name up to which a single bold cell names a group of rows.
+        numbered_lines: Least number of numbered lines of a worksheet.
     """
 
     vertical_frac: float
@@ -132,10 +133,14 @@ class Grid(Section):
 
 
 class Worksheets(Section):
-    """Worksheets that repeat the numbers of their rows at the amounts.
+    """Limits for worksheets that print each line number at the left and again beside the amount.
 
-    At least `least_rows`, each `width_pt` wide or wider and down to `row_pt` high, at most `gap_pt` apart; their
-    numbers begin within `number_pt`.
+    Attributes:
+        least_rows: Least number of rows.
+        width_pt: Least width of a row.
+        row_pt: Least height of a row.
+        gap_pt: Largest gap between rows.
+        number_pt: Largest distance between the left edges of the numbers.
     """
 
     least_rows: int
@@ -149,8 +154,8 @@ class Header(Section):
     """Values of `header`.
 
     Attributes:
-        amount_names: Rows that a table has at least, so that amounts in its first column tell header rows.
-        amount_names_frac: Share of its rows that begin with an amount, at least.
+        amount_names: Least number of rows of a table whose rows are named by amounts, such as brackets of income.
+        amount_names_frac: Least share of its rows that begin with an amount.
     """
 
     centered_frac: float
@@ -160,17 +165,22 @@ class Header(Section):
 
 
 class Tagged(Section):
-    """Tables that the publisher tagged.
+    """Limits for tables that the publisher tagged.
 
-    `agreement_frac`: share of equal cells from which the layout's reading of the same table counts as the same
-    grid, `full_agreement_frac` where no cell lacks a header; `size_frac`: share of the cells that it must have.
-    `max_columns`: more are no table. `worksheet_lines`:
-    rows that begin with a number from which a table is a worksheet, of which `worksheet_frac` must go on with
-    words. Where `filled_frac` of these rows have words of `filled_letters` letters or more in `filled_cells` cells
-    next to the number, it is a table with numbered rows. `header_slack`: how much lower the
-    layout's score of headers may be where no cell is tagged as a header. `title_chars`: a longer leading row is a note.
-    `group_words`: a bold name of more words names no lines of a worksheet. `inner_rows`: rows of amounts that a table
-    inside a worksheet has at least.
+    Attributes:
+        agreement_frac: Least share of equal cells for the layout's reading of the table to replace the tagged one.
+        full_agreement_frac: The same if every tagged cell has headers.
+        size_frac: Least size of one of the two readings, relative to the other.
+        max_columns: Most columns of a table.
+        header_slack: How much lower the layout's header score may be if no cell is tagged as a header.
+        worksheet_lines: Least number of rows of a worksheet that begin with a number.
+        worksheet_frac: Least share of these rows in which words follow the number.
+        filled_frac: Share of these rows with words in several cells from which the table is no worksheet.
+        filled_letters: Least number of letters of such words.
+        filled_cells: Least number of such cells.
+        title_chars: Most characters of a leading row that is a title; a longer one is a note.
+        group_words: Most words of a bold name of a group of lines.
+        inner_rows: Least number of rows of amounts of a table inside a worksheet.
     """
 
     agreement_frac: float

@@ -111,12 +111,12 @@ class Negatives(Section):
 
     Attributes:
         max_steps: Steps in the graph from the positive within which a passage is no negative.
-        max_similarity: Cosine with the positive from which a passage may itself be one.
-        max_share_of_positive: Share of the positive's score from which a passage may itself be one.
+        max_similarity: Largest cosine with the positive; a more similar passage may be a positive itself.
+        max_share_of_positive: Largest score, relative to the positive's; with more, a passage may be a positive.
         candidate_depth: Best passages of a retriever that are considered.
         dense: Most negatives of a pair that the encoder finds.
         bm25: Most negatives of a pair that BM25 finds.
-        structural: Most negatives of a pair that its structure gives (sibling boxes, other copies, other editions).
+        structural: Most negatives of a pair from the structure: sibling boxes, other copies, other editions.
         max_reuse: Most pairs of which one passage is a negative.
     """
 

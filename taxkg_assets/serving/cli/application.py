@@ -171,8 +171,8 @@ def main() -> None:
         app()
     except Exception as error:
         # Dagster redirects both to the log of a step, and does not restore them where the disk is full.
-        for number, own in streams.items():
-            os.dup2(own, number)
+        for number, stream in streams.items():
+            os.dup2(stream, number)
         message = explained(error)
         if message is None:
             raise

@@ -125,8 +125,8 @@ def fetch(
     from taxkg_assets.defs.ingest.fetching import fetch as fetch_documents
 
     folder = to or Store(home_of(home, is_new=True)).home / "inbox"
-    lines = []
-    for line in fetch_documents(
+    results = []
+    for result in fetch_documents(
         names,
         folder=folder,
         settings=Settings(),
@@ -135,13 +135,13 @@ def fetch(
         is_draft=is_draft,
         is_dry=is_dry,
     ):
-        lines.append(line)
+        results.append(result)
         if not as_json:
-            reason = line.reason.removeprefix(f"{line.url}: ")
-            out.print(f"{line.status:10} {line.url}  {line.file}{reason}", markup=False, highlight=False)
+            reason = result.reason.removeprefix(f"{result.url}: ")
+            out.print(f"{result.status:10} {result.url}  {result.file}{reason}", markup=False, highlight=False)
     if as_json:
-        print_json({"folder": str(folder), "lines": [asdict(line) for line in lines]})
-    if any(line.status == "failed" for line in lines):
+        print_json({"folder": str(folder), "lines": [asdict(result) for result in results]})
+    if any(result.status == "failed" for result in results):
         raise typer.Exit(FAILED)
 
 
@@ -156,7 +156,7 @@ def train(
 ) -> None:
     """Train the encoder and the reranker on the graph. A model that does not beat its base is not used.
 
-    An interrupted training resumes.
+    A training that was interrupted continues where it stopped.
     """
     from taxkg_assets.serving import render
     from taxkg_assets.serving.progress_bars import ProgressBars
@@ -188,21 +188,21 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     store = Store(home_of(home))
     tables = table_statuses(store)
     quarantine = list(iter_records(store.read_or_empty("quarantine"), QuarantineRecord))
-    hidden, flagged = list_hidden_texts(store), list_flagged(store)
+    hidden_texts, flagged_documents = list_hidden_texts(store), list_flagged(store)
     proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
-        shown = {"home": store.uri, "tables": [asdict(t) for t in tables]}
-        shown |= {
+        report = {"home": store.uri, "tables": [asdict(table_status) for table_status in tables]}
+        report |= {
             "quarantine": quarantine,
-            "flagged": flagged,
-            "hidden text": hidden,
+            "flagged": flagged_documents,
+            "hidden text": hidden_texts,
             "metrics": store.read_or_empty("metrics").to_dicts(),
         }
-        print_json({**shown, "language models": proposer.as_figures()})
+        print_json({**report, "language models": proposer.as_figures()})
     else:
         render.print_statuses(tables, quarantine, home=store.uri, out=out)
-        render.print_flagged(flagged, out=out)
-        render.print_hidden_texts(hidden, out=out)
+        render.print_flagged(flagged_documents, out=out)
+        render.print_hidden_texts(hidden_texts, out=out)
         render.print_metrics(store.read_or_empty("metrics"), out=out)
         render.print_proposer(proposer, out=out)
 
@@ -224,12 +224,12 @@ def sources(
         return
     if source is None:
         raise typer.BadParameter("Give the folder or file as `taxkg sources list` prints it.")
-    leaving = drop(home_of(home), source)
+    document_ids = drop(home_of(home), source)
     if as_json:
-        print_json({"leaving": leaving})
+        print_json({"leaving": document_ids})
     else:
-        removed = f"{counted(len(leaving), 'document')}: {', '.join(leaving)}"
-        out.print(f"Removed the source. The next build removes {removed}.", markup=False)
+        document_list = f"{counted(len(document_ids), 'document')}: {', '.join(document_ids)}"
+        out.print(f"Removed the source. The next build removes {document_list}.", markup=False)
 
 
 @command(epilog=examples("taxkg vacuum --keep-days 30 --dry-run"))
@@ -249,11 +249,11 @@ def vacuum(
     from taxkg_assets.defs.wiring.resources import Home
     from taxkg_assets.serving import render
 
-    given = Home(home=home_of(home))
-    days = given.settings.keep_days if keep_days is None else keep_days
-    with given.store.exclusive():
-        freed = run_retention(given, keep_days=days, is_dry=is_dry)
+    opened_home = Home(home=home_of(home))
+    days = opened_home.settings.keep_days if keep_days is None else keep_days
+    with opened_home.store.exclusive():
+        reclaimed_files = run_retention(opened_home, keep_days=days, is_dry=is_dry)
     if as_json:
-        print_json([asdict(reclaimed) for reclaimed in freed])
+        print_json([asdict(files_of_table) for files_of_table in reclaimed_files])
     else:
-        render.print_freed(freed, is_dry=is_dry, out=out)
+        render.print_freed(reclaimed_files, is_dry=is_dry, out=out)

@@ -78,10 +78,10 @@ def search(
     if queries is not None and output is not None:
         searcher = released.searcher
 
-        def line(query_id: str, text: str) -> dict[str, Any]:
+        def search_one(query_id: str, text: str) -> dict[str, Any]:
             return search_line(searcher, query_id, text, filters=filters)
 
-        count = run_batch(queries, output, line=line)
+        count = run_batch(queries, output, line=search_one)
         err.print(f"Wrote the results of {counted(count, 'question')} to {output}.")
         return
     with answering():
@@ -127,7 +127,9 @@ def ask(
     check_filters(released, **filters)
     if queries is not None and output is not None:
         searcher = released.searcher
-        count = run_batch(queries, output, line=lambda i, q: run_line(searcher, i, q, settings=settings))
+        count = run_batch(
+            queries, output, line=lambda query_id, text: run_line(searcher, query_id, text, settings=settings)
+        )
         err.print(f"Wrote the answers to {counted(count, 'question')} to {output}.")
         return
     with answering():
@@ -153,12 +155,12 @@ def box(
     from taxkg_assets.serving.released import open_release
 
     released = open_release(home_of(home))
-    whole = list_boxes_of_forms(released, words)
-    rows = whole or list_named_boxes(released, words)
+    box_lists = list_boxes_of_forms(released, words)
+    rows = box_lists or list_named_boxes(released, words)
     if as_json:
         print_json(rows)
-    elif whole:
-        render_answers.print_forms(whole, out=out)
+    elif box_lists:
+        render_answers.print_forms(box_lists, out=out)
     else:
         render_answers.print_boxes(rows, out=out)
 
@@ -194,22 +196,22 @@ def explain(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Explain a node of the graph: its level, its place, its text and its edges with their evidence."""
+    """Explain a node of the graph: its level, document, page and text, and its edges with their evidence."""
     from taxkg_assets.defs.home.store import atomic_write
     from taxkg_assets.graph.neighborhood_page import render_graph_page
     from taxkg_assets.graph.picture import render_graph_picture
     from taxkg_assets.serving import explain as explaining
     from taxkg_assets.serving.released import open_release
 
-    found = explaining.explain(open_release(home_of(home)), words)
+    explained = explaining.explain(open_release(home_of(home)), words)
     if html is not None:
-        atomic_write(html, render_graph_page(found.around).encode())
+        atomic_write(html, render_graph_page(explained.around).encode())
     if picture is not None:
-        atomic_write(picture, render_graph_picture(found.around))
+        atomic_write(picture, render_graph_picture(explained.around))
     if as_json:
-        print_json(found.row())
+        print_json(explained.row())
     else:
-        explaining.show(found, out=out)
+        explaining.show(explained, out=out)
 
 
 @command(
@@ -295,11 +297,11 @@ def export(
     from taxkg_assets.serving.explain import export_graph
     from taxkg_assets.serving.released import open_release
 
-    written = export_graph(open_release(home_of(home)), folder)
+    row_counts = export_graph(open_release(home_of(home)), folder)
     if as_json:
-        print_json(written)
+        print_json(row_counts)
     else:
-        for path, rows in written.items():
+        for path, rows in row_counts.items():
             out.print(f"{path}: {rows} rows", markup=False, highlight=False)
 
 

@@ -36,12 +36,14 @@ def serve(
     settings = Settings()
     if host not in LOOPBACK and not settings.api_key.get_secret_value():
         raise typer.BadParameter(f"Other machines can reach {host}. Set TAXKG_API_KEY first, or listen on 127.0.0.1.")
-    place = home_of(home)
-    listening = _listen(host, port)
-    err.print(f"Opening the release of {place} …", highlight=False)
-    app_ = create_app(Service(place, settings=settings), hosts=[host])
-    err.print(f"Serving {place} at http://{host}:{listening.getsockname()[1]}. Stop with Ctrl-C.", highlight=False)
-    uvicorn.Server(uvicorn.Config(app_, log_level="warning")).run(sockets=[listening])
+    address = home_of(home)
+    listening_socket = _listen(host, port)
+    err.print(f"Opening the release of {address} …", highlight=False)
+    http_app = create_app(Service(address, settings=settings), hosts=[host])
+    err.print(
+        f"Serving {address} at http://{host}:{listening_socket.getsockname()[1]}. Stop with Ctrl-C.", highlight=False
+    )
+    uvicorn.Server(uvicorn.Config(http_app, log_level="warning")).run(sockets=[listening_socket])
 
 
 def _listen(host: str, port: int) -> socket.socket:

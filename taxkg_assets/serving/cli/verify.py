@@ -32,10 +32,10 @@ def verify(
     from taxkg_assets.serving.verify import Checker
     from taxkg_assets.verification.report import render_markdown, render_page
 
-    opened = read_file(draft)
-    report = Checker(open_release(home_of(home))).check(opened)
+    draft_file = read_file(draft)
+    report = Checker(open_release(home_of(home))).check(draft_file)
     if html is not None:
-        atomic_write(html, render_page(report, opened.text).encode())
+        atomic_write(html, render_page(report, draft_file.text).encode())
     if markdown is not None:
         atomic_write(markdown, render_markdown(report).encode())
     if as_json:

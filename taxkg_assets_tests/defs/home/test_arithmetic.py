@@ -17,7 +17,13 @@ from taxkg_assets.defs.home.arithmetic import (
     record_arithmetic,
     uses_gpu,
 )
-from taxkg_assets.defs.home.models import find_name, model_hash, open_by_name, open_encoder, open_encoder_by_hash
+from taxkg_assets.defs.home.models import (
+    find_encoder_name,
+    model_hash,
+    open_encoder,
+    open_encoder_by_hash,
+    open_encoder_by_name,
+)
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.gpu import open_on_gpu
 from taxkg_assets.retrieval.index.embeddings import build_embeddings
@@ -133,8 +139,8 @@ def test_a_home_moves_between_machines_with_and_without_a_gpu(
     served = open_encoder_by_hash(home, on_gpu.model_hash)
     assert served is not None
     assert served.model_hash == on_gpu.model_hash
-    name = find_name(home)
-    assert {open_by_name(name, model_hash=own.model_hash).model_hash for own in (on_gpu, narrow)} == {
+    name = find_encoder_name(home)
+    assert {open_encoder_by_name(name, model_hash=own.model_hash).model_hash for own in (on_gpu, narrow)} == {
         on_gpu.model_hash,
         narrow.model_hash,
     }, "an executor multiplies as the driver does"

@@ -13,7 +13,7 @@ import pytest
 from deltalake import DeltaTable
 
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.home.models import ModelError, defer_encoder, open_by_name
+from taxkg_assets.defs.home.models import ModelError, defer_encoder, open_encoder_by_name
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.ingest.engine import EngineError, LocalEngine, open_engine
 from taxkg_assets.defs.ingest.reader import Limits, Outcome
@@ -117,7 +117,7 @@ def test_the_message_of_an_executor_is_that_of_the_build() -> None:
 
 def test_a_machine_with_another_model_encodes_nothing() -> None:
     with pytest.raises(ModelError, match="One index cannot mix"):
-        open_by_name("", model_hash="0" * 16)
+        open_encoder_by_name("", model_hash="0" * 16)
 
 
 def test_this_machine_encodes_where_no_cluster_is_named(tmp_path: Path) -> None:

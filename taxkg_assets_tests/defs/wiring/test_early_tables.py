@@ -60,7 +60,7 @@ def _background() -> BackgroundWork:
 
 def _begin(tmp_path: Path, *, current: str = "summaries") -> None:
     with dg.DagsterInstance.ephemeral() as instance:
-        begin_tables(Home(home=str(tmp_path)), instance, current=current)
+        begin_tables(Home(home=str(tmp_path)), instance, current_table=current)
 
 
 def test_a_table_is_made_early_once_and_taken_for_its_inputs_only(run: list[str], tmp_path: Path) -> None:

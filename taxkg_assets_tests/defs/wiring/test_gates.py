@@ -228,13 +228,15 @@ def test_a_gate_is_not_queried_again_while_nothing_it_reads_has_changed(
     by = PIPELINE["nodes"].gate_code["nodes_form_trees"](home)
     versions = {"nodes": store.version("nodes")}
     with open_instance(store) as instance:
-        standing = gates.find_current_result(instance, key, versions=versions, by=by)
+        standing = gates.find_current_result(instance, key, versions=versions, fingerprint=by)
         assert standing is not None
         assert standing["offending rows"].value == 0
-        assert gates.find_current_result(instance, key, versions={"nodes": versions["nodes"] + 1}, by=by) is None
-        assert gates.find_current_result(instance, key, versions=versions, by="other code") is None
+        assert (
+            gates.find_current_result(instance, key, versions={"nodes": versions["nodes"] + 1}, fingerprint=by) is None
+        )
+        assert gates.find_current_result(instance, key, versions=versions, fingerprint="other code") is None
         other = dg.AssetCheckKey(dg.AssetKey("nodes"), "no such gate")
-        assert gates.find_current_result(instance, other, versions=versions, by=by) is None
+        assert gates.find_current_result(instance, other, versions=versions, fingerprint=by) is None
     queried: list[int] = []
     monkeypatch.setattr(graph, "find_tree_faults", lambda nodes: queried.append(nodes.height) or nodes.clear())
     assert build(str(sample_home), select=["edges"]).is_done

@@ -47,7 +47,9 @@ def _find_reasons(page: Any, occluders: list[Occluder]) -> list[str]:
         span for block in page.get_text("dict")["blocks"] for line in block.get("lines", ()) for span in line["spans"]
     ]
     boxes = [raw["bbox"] for raw in raws]
-    return VisibilityChecker(page, width=612, height=792, background=background).find_reasons(raws, boxes, shown=boxes)
+    return VisibilityChecker(page, width=612, height=792, background=background).find_reasons(
+        raws, boxes, shown_boxes=boxes
+    )
 
 
 def test_covers_that_are_counted_otherwise_are_compared_by_the_log_of_the_parser() -> None:

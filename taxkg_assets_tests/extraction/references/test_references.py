@@ -178,7 +178,7 @@ def test_a_range_from_a_lettered_line_has_the_other_letters_of_its_number() -> N
     text = "Combine lines 1a through 4."
     mentions = find_mentions(text, headings=Headings({}))
     printed = [f"line_{key}" for key in ("1a", "1b", "1c", "2", "3", "4")]
-    found = keep_printed_lines(mentions, text, printed=printed)
+    found = keep_printed_lines(mentions, text, printed_keys=printed)
     assert [mention.target for mention in found] == ["line_1a", "line_1b", "line_1c", "line_2", "line_3", "line_4"]
 
 

@@ -51,7 +51,7 @@ def test_a_foot_tagged_as_a_cell_is_in_no_table() -> None:
     assert roles["-1-"] == "PageArtifact"
     page = make_tables().pages()[0]
     foot = {span.span_ix for span in page.spans if span.text == "-1-"}
-    with_foot, without = find_tagged_tables(page), find_tagged_tables(page, furniture=foot)
+    with_foot, without = find_tagged_tables(page), find_tagged_tables(page, furniture_spans=foot)
     assert any(cell.text == "-1-" for cell in with_foot[0].cells)
     assert not any(cell.text == "-1-" for cell in without[0].cells)
 
