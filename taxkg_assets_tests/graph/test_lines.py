@@ -146,6 +146,23 @@ def test_words_that_several_lines_share_are_reported_by_the_line_before() -> Non
     assert pair_lines(older, newer) == {0: 0, 1: 1, 2: 2, 3: 3}
 
 
+def test_a_label_that_only_gains_or_loses_words_is_that_of_the_same_line() -> None:
+    older = _lines(("line_2", "Harbor dues"), ("line_3", "Tolls. Attach the list of bridges if they are many"))
+    newer = _lines(("line_2", "Harbor dues. Attach a list if there are several harbors"), ("line_3", "Tolls"))
+    assert pair_lines(older, newer) == {0: 0, 1: 1}
+    assert pair_lines(_lines(("line_4", "")), _lines(("line_4", "Fees"))) == {}
+
+
+def test_a_column_is_not_named_by_the_first_column() -> None:
+    heads = ("Name of the boat", "Date of the trip")
+    older = [
+        {**row, "part": part} for part in "12" for row in _lines(*zip(("column_a", "column_b"), heads, strict=True))
+    ]
+    newer = [{**row, "label": row["label"].replace("Name of the boat", "Kind of vessel")} for row in older]
+    assert pair_lines(older, newer)[1] == 1
+    assert pair_lines(older, newer)[3] == 3
+
+
 def test_a_field_without_a_line_and_a_shared_identity_are_faults() -> None:
     fields = _fields({"key": "line_1", "label": "Wages"}, {"key": "line_2", "label": "Tips"})
     lines = _build(fields, _documents(("f1--2025", "2025", False)))
