@@ -12,7 +12,7 @@ from rich.tree import Tree
 
 from taxkg_assets.graph.lookup import order_of_key
 from taxkg_assets.serving.replies import FieldRow, FlowRow, FormulaRow, LineRow, Trace, TraceStep
-from taxkg_assets.serving.trace import name_line
+from taxkg_assets.serving.trace import is_step_of, name_line
 
 _MOST_PLACES = 4
 """Places that state a flow, as shown next to it."""
@@ -25,16 +25,16 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
         rows: The line in each revision, newest first.
         out: Where to print.
     """
+    is_contained = any(row.document_id for row in rows)
     for row in rows:
-        part = f"Part {row.part}, " if row.part else ""
+        part = f"Part {row.part}, " if row.part and not is_step_of(row.key, row.part) else ""
         if row.document_id:
-            name = f"{row.form} ({row.revision}) {part}{_key(row)}"
+            name = f"{row.form} ({row.document_id.partition('--')[2] or row.revision}) {part}{_key(row)}"
             out.print(f"[bold]{escape(name)}[/]  {escape(row.label) or '[dim]no label[/]'}", highlight=False)
         else:
             name = f"{row.form} {part}{_key(row)}"
-            out.print(
-                f"[bold]{escape(name)}[/]  the form is not in the library; other documents state:", highlight=False
-            )
+            printed = "revisions print it only with letters" if is_contained else "the form is not in the library"
+            out.print(f"[bold]{escape(name)}[/]  {printed}; other documents state:", highlight=False)
         if row.section:
             out.print(f"  heading: {escape(row.section)}", highlight=False)
         if row.document_id:
@@ -72,16 +72,18 @@ def list_other_ends(flows: Sequence[FlowRow], end: str) -> list[str]:
         One text for each end, those with the most statements first, then by form and number.
     """
     stated: dict[tuple[str, str], dict[str, None]] = {}
+    own = "source" if end == "target" else "target"
     for flow in flows:
         part, key, code = (getattr(flow, f"{end}_{name}") for name in ("part", "key", "code"))
         name = f"{f'Part {part} ' if part else ''}{key.replace('_', ' ')}{f' code {code}' if code else ''}".strip()
+        name += f", for code {own_code}" if (own_code := getattr(flow, f"{own}_code")) else ""
         places = stated.setdefault((getattr(flow, f"{end}_form"), name), {})
         places[f"{flow.document_id} p. {flow.page}"] = None
     forms: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (form, name), places in stated.items():
         forms.setdefault((name, tuple(places)), []).append(form)
     ordered = sorted(forms.items(), key=lambda row: (-len(row[0][1]), min(row[1]), order_of_key(row[0][0])))
-    return [_join_end(name, places, own) for (name, places), own in ordered]
+    return [_join_end(name, places, named) for (name, places), named in ordered]
 
 
 def _join_end(name: str, places: Sequence[str], forms: Sequence[str]) -> str:
@@ -89,7 +91,7 @@ def _join_end(name: str, places: Sequence[str], forms: Sequence[str]) -> str:
     first, *others = sorted(forms, key=lambda form: (len(form), form))
     also = f" (also {', '.join(others)})" if others else ""
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    return f"{f'{first} {name}'.strip()}{also}  {', '.join(places[:_MOST_PLACES])}{more}"
+    return f"{f'{first} {name}'.strip().replace(' ,', ',')}{also}  {', '.join(places[:_MOST_PLACES])}{more}"
 
 
 def _field(field: FieldRow, *, out: Console) -> None:

@@ -104,6 +104,9 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
         if outside is None:
             raise
         return outside
+    printed = [line for line in lines if line.document_id]
+    if revision and printed:
+        return _choose_revision(printed, revision)
     outside = None if lines[0].document_id else _find_outside(flows, query, released)
     return outside or _choose_revision(lines, revision)
 
@@ -231,6 +234,16 @@ def draw(traced: Trace) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
+def is_step_of(key: str, part: str) -> bool:
+    """Return whether the key of a step begins with the number of its part: `Step 4b` names Part 4.
+
+    Args:
+        key: Key of the line.
+        part: Its part.
+    """
+    return key.startswith(f"step_{part}")
+
+
 def name_line(step: Trace | TraceStep) -> str:
     """Format the name of a line in a trace for readers: form, revision, part, key, column and code.
 
@@ -241,7 +254,7 @@ def name_line(step: Trace | TraceStep) -> str:
         Name as it is shown to users.
     """
     revision = f" ({step.revision})" if step.revision else ""
-    part = f" Part {step.part}" if step.part else ""
+    part = f" Part {step.part}" if step.part and not is_step_of(step.key, step.part) else ""
     code = f" code {step.code}" if step.code else ""
     letter = step.column if isinstance(step, TraceStep) else ""
     column = f" column {letter}" if letter and step.key else ""
