@@ -63,6 +63,13 @@ def test_heads_of_tables_below_each_other_are_counted_table_by_table() -> None:
     assert rows["key"].to_list() == ["column_a", "column_b", "column_c", "column_d"]
 
 
+def test_boxes_of_one_row_are_counted_from_left_to_right_though_their_tops_differ() -> None:
+    printed = [("box_14", 335.999, 400.0), ("box_12", 336.0, 295.0), ("box_13", 336.5, 324.0), ("box_11", 360.0, 100.0)]
+    boxes = [{"key": key, "bbox": {**_BBOX, "y0_pt": y, "x0_pt": x, "x1_pt": x + 9}} for key, y, x in printed]
+    rows = _build(_fields(*boxes), _documents(("f1--2025", "2025", False))).sort("line_ix")
+    assert rows["key"].to_list() == ["box_12", "box_13", "box_14", "box_11"]
+
+
 def test_equal_keys_of_two_parts_are_two_lines() -> None:
     fields = _fields({"key": "line_1", "part": "I"}, {"key": "line_1", "part": "II"})
     assert _build(fields, _documents(("f1--2025", "2025", False)))["canonical_id"].to_list() == [
