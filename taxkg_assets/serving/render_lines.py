@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -42,7 +43,7 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
         if row.history:
             out.print(f"  in older revisions: {escape(', '.join(row.history))}", highlight=False)
         if row.formula is not None:
-            out.print(f"  computed: {escape(formula(row.formula))}", highlight=False)
+            out.print(f"  computed: {escape(formula(row.formula, label=row.label))}", highlight=False)
         if row.used_in:
             out.print(f"  used in: {escape(', '.join(row.used_in).replace('_', ' '))}", highlight=False)
         for direction, end, flows in (("from", "source", row.flows_in), ("to", "target", row.flows_out)):
@@ -109,14 +110,16 @@ _AGREEMENTS = {"agreed": "both ends state it", "contradicted": "the other end na
 _SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", "product": ", ", "copy": ", "}
 
 
-def formula(found: FormulaRow) -> str:
+def formula(found: FormulaRow, *, label: str = "") -> str:
     """Format a formula as arithmetic, or in its printed words if it could not be parsed.
 
     Args:
         found: Formula of a line.
+        label: Label that is shown next to it; its words are not repeated.
     """
     if found.operation == "unparsed":
-        return f"unparsed ({found.problem}): {found.evidence}"
+        words = "" if found.evidence in label else f": {found.evidence}"
+        return f"not parsed ({found.problem}){words}"
     text = _SIGNS[found.operation].join(key.replace("_", " ") for key in found.operands)
     if found.operation in ("smaller", "larger"):
         text = f"{found.operation} of {text}"
@@ -144,7 +147,7 @@ def print_form(rows: Sequence[LineRow], *, out: Console) -> None:
         for row in of_part:
             label = escape(row.label) or "[dim]no label[/]"
             letters = f" in columns {', '.join(row.column_letters)}" if row.column_letters else ""
-            computed = "" if row.formula is None else escape(formula(row.formula))
+            computed = "" if row.formula is None else escape(formula(row.formula, label=row.label))
             shown.add_row(escape(_key(row)), label, computed, f"{row.field_count or '–'}{letters}")
         out.print(shown)
     out.print(escape(check_totals(rows)), highlight=False)
@@ -217,7 +220,8 @@ def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year: bool
     alone = [step for step in outside if not any(_is_copy(step, other) for other in known)]
     for step in [*of_year, *alone]:
         stated = step.statement
-        copies = ", ".join(other.form for other in outside if step in known and _is_copy(other, step))
+        copied = (other.form for other in outside if step in known and _is_copy(other, step))
+        copies = ", ".join(dict.fromkeys(copied))
         name = escape(name_line(step)) + (f" [dim](also {escape(copies)})[/]" if copies else "")
         where = ", ".join([f"{stated.document_id} p. {stated.page}", *_note(step, end)])
         evidence = escape(f"“{stated.evidence}” ({where})")
@@ -235,8 +239,13 @@ def _age(step: TraceStep) -> tuple[bool, str]:
 
 
 def _is_copy(step: TraceStep, other: TraceStep) -> bool:
-    """Decide whether a statement names two forms for one line: `Form 1040 or 1040-SR, line 3b`."""
-    return step.statement.evidence == other.statement.evidence and step.key == other.key
+    """Decide whether a statement names two forms for one line: `Form 1040 or 1040-SR, line 3b`.
+
+    The other form may also be shown with another statement.
+    """
+    stated = step.statement.evidence
+    names_both = stated == other.statement.evidence or re.search(rf"(?<![\w-]){re.escape(other.form)}(?![\w-])", stated)
+    return step.key == other.key and bool(names_both)
 
 
 def _note(step: TraceStep, end: str) -> list[str]:

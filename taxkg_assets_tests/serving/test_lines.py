@@ -259,3 +259,11 @@ def test_a_formula_of_one_column_names_it() -> None:
         "column": "c",
     }
     assert formula(FormulaRow(**total, bound="at_least_zero")) == "line 1 + line 2, in column c, at least 0"
+
+
+def test_a_formula_that_is_not_parsed_does_not_repeat_the_label_next_to_it() -> None:
+    found = FormulaRow(
+        operation="unparsed", operands=[], evidence="Add the tolls", problem="no rule reads it", bound=""
+    )
+    assert formula(found, label="Total. Add the tolls") == "not parsed (no rule reads it)"
+    assert formula(found) == "not parsed (no rule reads it): Add the tolls"
