@@ -129,7 +129,7 @@ def pair_lines(older: Sequence[LineRecord], newer: Sequence[LineRecord]) -> dict
         same = places.get((row["part"], row["key"]))
         if at in pairs or same is None or same in taken:
             continue
-        if _jaccard(old_words[same], new_words[at]) >= least:
+        if _jaccard(old_words[same], new_words[at]) >= least or _begins_with(old_words[same], new_words[at]):
             pairs[at] = same
     _pair_by_similarity(pairs, older, newer, words=(old_words, new_words), least=least)
     return pairs
@@ -183,11 +183,20 @@ def _qualify_repeated(rows: Sequence[LineRecord]) -> list[str]:
     words = [fold_label(row["label"]) for row in rows]
     counts = Counter(words)
     firsts = {(row["part"], row["key"]): word for row, word in zip(rows, words, strict=True)}
-    heads = [(row["part"], f"{row['key'].rstrip(_LETTERS)}a") for row in rows]
+    numbers = [row["key"].rstrip(_LETTERS) for row in rows]
+    heads = [
+        (row["part"], f"{number}a" if number[-1:].isdigit() else "") for row, number in zip(rows, numbers, strict=True)
+    ]
     return [
         f"{firsts.get(head, '')} {word}".strip() if counts[word] > 1 else word
         for head, word in zip(heads, words, strict=True)
     ]
+
+
+def _begins_with(one: str, other: str) -> bool:
+    """Decide whether one of two labels only adds words to the other: `Taxable interest. Attach Schedule B`."""
+    short, long = sorted((one, other), key=len)
+    return bool(short) and long.startswith(f"{short} ")
 
 
 def _jaccard(one: str, other: str) -> float:

@@ -17,6 +17,8 @@ _NUMBERED = ("box", "line", "column")
 _LINE_KEY = re.compile(r"^line_(\d*)([a-z]*)$")
 # Heads of one table are no farther below each other than a row.
 _ROW_PT = 12.0
+# Tops of boxes of one printed row differ by less.
+_SAME_TOP_PT = 1.5
 
 
 def build_lines(
@@ -210,14 +212,42 @@ def _label_of(key: str, entries: Sequence[FieldRecord], *, anchor: AnchorRecord 
 
 
 def _count(rows: list[LineRecord]) -> None:
-    """Number the lines of each document by page from the top, and adjacent heads of columns from left to right."""
+    """Number the lines of each document by page from the top, boxes of one row and heads of columns from the left."""
     rows.sort(key=lambda row: (row["document_id"], row["page"], row["bbox"]["y0_pt"], row["bbox"]["x0_pt"], row["key"]))
+    pages = groupby(rows, key=lambda row: (row["document_id"], row["page"]))
+    rows[:] = [row for _, page in pages for row in _by_row(page)]
     runs = groupby(rows, key=lambda row: (row["document_id"], row["page"], row["part"], row["kind"] == "column"))
     rows[:] = [row for (*_, are_columns), run in runs for row in (_by_table(run) if are_columns else run)]
     counts: dict[str, int] = {}
     for row in rows:
         row["line_ix"] = counts.get(row["document_id"], 0)
         counts[row["document_id"]] = row["line_ix"] + 1
+
+
+def _by_row(lines: Iterable[LineRecord]) -> Iterator[LineRecord]:
+    """Yield the lines of a page, given from the top; where tops are as good as one, boxes from left to right.
+
+    Lines of one number are in one row in the order of their letters.
+    """
+    row: list[LineRecord] = []
+    for line in lines:
+        is_next = bool(row) and line["bbox"]["y0_pt"] <= row[0]["bbox"]["y0_pt"] + _SAME_TOP_PT
+        if not (is_next and _group_of(line) == _group_of(row[0])):
+            yield from sorted(row, key=_order_in_row)
+            row.clear()
+        row.append(line)
+    yield from sorted(row, key=_order_in_row)
+
+
+def _group_of(line: LineRecord) -> str:
+    """Return what lines of one row must share to be ordered: the kind of a box, the number of a line."""
+    match = _LINE_KEY.match(line["key"])
+    return line["kind"] if match is None else f"line {match[1]}"
+
+
+def _order_in_row(line: LineRecord) -> tuple[str, float]:
+    """Return a sort key within a row."""
+    return (line["key"], 0.0) if line["kind"] == "line" else ("", line["bbox"]["x0_pt"])
 
 
 def _by_table(heads: Iterable[LineRecord]) -> Iterator[LineRecord]:

@@ -48,15 +48,17 @@ class SeveralFormsError(LineNotFoundError):
 
 
 def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
-    """Look up a numbered line in every revision of its form, newest first.
+    """Look up a numbered line in every revision of its form, newest first, drafts last.
 
     Args:
         released: The release to read.
         words: Form and key: 8960 5a, Schedule D 7, 8949 Part II 2, 1099-DIV box 1a.
 
     Returns:
-        One row per revision and part of the form that has the line. If the release does not contain the form, but its
-        documents explain the line or state where its amount comes from or goes: one row without a document.
+        The line in each revision and part, and of revisions that only print it with letters, such as 12a and 12b for
+        12, those lines. One row without a document comes first for a line of a form that the release does not contain,
+        or prints only with letters, if its instructions explain it or documents state where its amount comes from or
+        goes.
 
     Raises:
         LineNotFoundError: The words name no form of the release, or no line of it.
@@ -81,18 +83,35 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
     )
     if match is None or not match["key"]:
         raise LineNotFoundError(f"{form} has no line {query!r}. Lines: {keys}.")
-    is_queried = pl.col("key").str.replace("^[a-z]+_", "").str.to_lowercase() == match["key"].lower()
-    if match["kind"]:
-        is_queried &= pl.col("kind") == match["kind"].lower()
-    if match["part"]:
-        is_queried &= pl.col("part").is_in(spell_part(match["part"]))
-    rows = form_lines.filter(is_queried).sort("revision", "document_id", "line_ix", descending=[True, True, False])
+    exact, lettered = _choose_rows(form_lines, match)
+    drafts = released.table("documents").filter(pl.col("is_draft"))["document_id"].to_list()
+    order = [pl.col("document_id").is_in(drafts), "revision", "document_id", "line_ix"]
+    rows = pl.concat([exact, lettered]).sort(order, descending=[False, True, False, False])
     if rows.is_empty():
         raise LineNotFoundError(f"{form} has no line {match['key']!r}. Lines: {keys}.")
     nodes = [node_of(row) for row in iter_records(rows, LineRecord)]
     explanations = find_explanations(nodes, released)
     lines_with_nodes = zip(_read_lines(rows, released), nodes, strict=True)
-    return [line.model_copy(update={"explanations": explanations.get(node, [])}) for line, node in lines_with_nodes]
+    outside_lines = find_outside_lines(released, [(form, key_words)]) if lettered.height else []
+    return [
+        *(read_outside_line(released, line) for line in outside_lines),
+        *(line.model_copy(update={"explanations": explanations.get(node, [])}) for line, node in lines_with_nodes),
+    ]
+
+
+def _choose_rows(form_lines: pl.DataFrame, match: re.Match[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Select the lines of a form with a key, and those of documents that only print it with letters."""
+    number = pl.col("key").str.replace("^[a-z]+_", "").str.to_lowercase()
+    if match["kind"]:
+        form_lines = form_lines.filter(pl.col("kind") == match["kind"].lower())
+    if match["part"]:
+        form_lines = form_lines.filter(pl.col("part").is_in(spell_part(match["part"])))
+    is_named, is_numbered = number == match["key"].lower(), pl.col("kind").is_in(["line", "box"])
+    if not match["key"].isdigit():
+        return form_lines.filter(is_named), form_lines.clear()
+    with_number = form_lines.filter(is_named & is_numbered)["document_id"].unique().to_list()
+    is_lettered = number.str.contains(f"^{match['key']}[a-z]$") & ~pl.col("document_id").is_in(with_number)
+    return form_lines.filter(is_named), form_lines.filter(is_lettered & is_numbered)
 
 
 def choose_outside_line(lines: Sequence[OutsideLine]) -> OutsideLine:

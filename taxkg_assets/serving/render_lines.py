@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -12,7 +13,7 @@ from rich.tree import Tree
 
 from taxkg_assets.graph.lookup import order_of_key
 from taxkg_assets.serving.replies import FieldRow, FlowRow, FormulaRow, LineRow, Trace, TraceStep
-from taxkg_assets.serving.trace import name_line
+from taxkg_assets.serving.trace import is_step_of, name_line
 
 _MOST_PLACES = 4
 """Maximum number of pages that are listed as stating a flow."""
@@ -25,16 +26,16 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
         rows: The line in each revision, newest first.
         out: Console to print to.
     """
+    is_contained = any(row.document_id for row in rows)
     for row in rows:
-        part = f"Part {row.part}, " if row.part else ""
+        part = f"Part {row.part}, " if row.part and not is_step_of(row.key, row.part) else ""
         if row.document_id:
-            name = f"{row.form} ({row.revision}) {part}{_format_key(row)}"
+            name = f"{row.form} ({row.document_id.partition('--')[2] or row.revision}) {part}{_format_key(row)}"
             out.print(f"[bold]{escape(name)}[/]  {escape(row.label) or '[dim]no label[/]'}", highlight=False)
         else:
             name = f"{row.form} {part}{_format_key(row)}"
-            out.print(
-                f"[bold]{escape(name)}[/]  the form is not in the library; other documents state:", highlight=False
-            )
+            printed = "revisions print it only with letters" if is_contained else "the form is not in the library"
+            out.print(f"[bold]{escape(name)}[/]  {printed}; other documents state:", highlight=False)
         if row.section:
             out.print(f"  heading: {escape(row.section)}", highlight=False)
         if row.document_id:
@@ -42,7 +43,7 @@ def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
         if row.history:
             out.print(f"  in older revisions: {escape(', '.join(row.history))}", highlight=False)
         if row.formula is not None:
-            out.print(f"  computed: {escape(formula(row.formula))}", highlight=False)
+            out.print(f"  computed: {escape(formula(row.formula, label=row.label))}", highlight=False)
         if row.used_in:
             out.print(f"  used in: {escape(', '.join(row.used_in).replace('_', ' '))}", highlight=False)
         for direction, end, flows in (("from", "source", row.flows_in), ("to", "target", row.flows_out)):
@@ -75,9 +76,11 @@ def list_other_ends(flows: Sequence[FlowRow], end: str) -> list[str]:
         then by form and number.
     """
     statements_by_end: dict[tuple[str, str], dict[str, None]] = {}
+    other_end = "source" if end == "target" else "target"
     for flow in flows:
         part, key, code = (getattr(flow, f"{end}_{name}") for name in ("part", "key", "code"))
         name = f"{f'Part {part} ' if part else ''}{key.replace('_', ' ')}{f' code {code}' if code else ''}".strip()
+        name += f", for code {line_code}" if (line_code := getattr(flow, f"{other_end}_code")) else ""
         statements = statements_by_end.setdefault((getattr(flow, f"{end}_form"), name), {})
         statements[f"{flow.document_id} p. {flow.page}"] = None
     forms_by_line: dict[tuple[str, tuple[str, ...]], list[str]] = {}
@@ -92,7 +95,8 @@ def _join_end(name: str, statements: Sequence[str], forms: Sequence[str]) -> str
     first, *others = sorted(forms, key=lambda form: (len(form), form))
     also = f" (also {', '.join(others)})" if others else ""
     more = f" and {len(statements) - _MOST_PLACES} more" if len(statements) > _MOST_PLACES else ""
-    return f"{f'{first} {name}'.strip()}{also}  {', '.join(statements[:_MOST_PLACES])}{more}"
+    end = f"{first} {name}".strip().replace(" ,", ",")
+    return f"{end}{also}  {', '.join(statements[:_MOST_PLACES])}{more}"
 
 
 def _print_field(field: FieldRow, *, out: Console) -> None:
@@ -111,14 +115,16 @@ _AGREEMENTS = {"agreed": "both ends state it", "contradicted": "the other end na
 _SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", "product": ", ", "copy": ", "}
 
 
-def formula(parsed: FormulaRow) -> str:
+def formula(parsed: FormulaRow, *, label: str = "") -> str:
     """Format a formula as arithmetic, or in its printed words if it could not be parsed.
 
     Args:
         parsed: Formula of a line.
+        label: Label that is shown next to it; its words are not repeated.
     """
     if parsed.operation == "unparsed":
-        return f"unparsed ({parsed.problem}): {parsed.evidence}"
+        words = "" if parsed.evidence in label else f": {parsed.evidence}"
+        return f"not parsed ({parsed.problem}){words}"
     text = _SIGNS[parsed.operation].join(key.replace("_", " ") for key in parsed.operands)
     if parsed.operation in ("smaller", "larger"):
         text = f"{parsed.operation} of {text}"
@@ -149,7 +155,7 @@ def print_form(rows: Sequence[LineRow], *, out: Console) -> None:
         for row in rows_of_part:
             label = escape(row.label) or "[dim]no label[/]"
             letters = f" in columns {', '.join(row.column_letters)}" if row.column_letters else ""
-            computed = "" if row.formula is None else escape(formula(row.formula))
+            computed = "" if row.formula is None else escape(formula(row.formula, label=row.label))
             table.add_row(escape(_format_key(row)), label, computed, f"{row.field_count or '–'}{letters}")
         out.print(table)
     out.print(escape(check_totals(rows)), highlight=False)
@@ -225,7 +231,8 @@ def _add_steps(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year:
     independent_steps = [step for step in steps_outside if not any(_is_copy(step, other) for other in steps_in_library)]
     for step in [*shown_steps, *independent_steps]:
         statement = step.statement
-        copies = ", ".join(other.form for other in steps_outside if step in steps_in_library and _is_copy(other, step))
+        copied = (other.form for other in steps_outside if step in steps_in_library and _is_copy(other, step))
+        copies = ", ".join(dict.fromkeys(copied))
         name = escape(name_line(step)) + (f" [dim](also {escape(copies)})[/]" if copies else "")
         source = ", ".join([f"{statement.document_id} p. {statement.page}", *_describe_limits(step, end)])
         evidence = escape(f"“{statement.evidence}” ({source})")
@@ -243,8 +250,13 @@ def _sort_key_of_revision(step: TraceStep) -> tuple[bool, str]:
 
 
 def _is_copy(step: TraceStep, other: TraceStep) -> bool:
-    """Decide whether a statement names two forms for one line: `Form 1040 or 1040-SR, line 3b`."""
-    return step.statement.evidence == other.statement.evidence and step.key == other.key
+    """Decide whether a statement names two forms for one line: `Form 1040 or 1040-SR, line 3b`.
+
+    The other form may also be shown with another statement.
+    """
+    stated = step.statement.evidence
+    names_both = stated == other.statement.evidence or re.search(rf"(?<![\w-]){re.escape(other.form)}(?![\w-])", stated)
+    return step.key == other.key and bool(names_both)
 
 
 def _describe_limits(step: TraceStep, end: str) -> list[str]:

@@ -108,6 +108,9 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
         if outside_line is None:
             raise
         return outside_line
+    lines_in_library = [line for line in lines if line.document_id]
+    if revision and lines_in_library:
+        return _choose_revision(lines_in_library, revision)
     outside_line = None if lines[0].document_id else _find_outside(flows, query, released)
     return outside_line or _choose_revision(lines, revision)
 
@@ -240,6 +243,16 @@ def draw(trace: Trace) -> str:
     return "\n".join([*svg_parts, "</svg>\n"])
 
 
+def is_step_of(key: str, part: str) -> bool:
+    """Return whether the key of a step begins with the number of its part: `Step 4b` names Part 4.
+
+    Args:
+        key: Key of the line.
+        part: Its part.
+    """
+    return key.startswith(f"step_{part}")
+
+
 def name_line(step: Trace | TraceStep) -> str:
     """Format the name of a line in a trace for readers: form, revision, part, key, column and code.
 
@@ -250,7 +263,7 @@ def name_line(step: Trace | TraceStep) -> str:
         Name: `1040 (2023) line 7a`, `W-2 (2024) box 12 code W`.
     """
     revision = f" ({step.revision})" if step.revision else ""
-    part = f" Part {step.part}" if step.part else ""
+    part = f" Part {step.part}" if step.part and not is_step_of(step.key, step.part) else ""
     code = f" code {step.code}" if step.code else ""
     letter = step.column if isinstance(step, TraceStep) else ""
     column = f" column {letter}" if letter and step.key else ""

@@ -63,6 +63,13 @@ def test_heads_of_tables_below_each_other_are_counted_table_by_table() -> None:
     assert rows["key"].to_list() == ["column_a", "column_b", "column_c", "column_d"]
 
 
+def test_boxes_of_one_row_are_counted_from_left_to_right_though_their_tops_differ() -> None:
+    printed = [("box_14", 335.999, 400.0), ("box_12", 336.0, 295.0), ("box_13", 336.5, 324.0), ("box_11", 360.0, 100.0)]
+    boxes = [{"key": key, "bbox": {**_BBOX, "y0_pt": y, "x0_pt": x, "x1_pt": x + 9}} for key, y, x in printed]
+    rows = _build(_fields(*boxes), _documents(("f1--2025", "2025", False))).sort("line_ix")
+    assert rows["key"].to_list() == ["box_12", "box_13", "box_14", "box_11"]
+
+
 def test_equal_keys_of_two_parts_are_two_lines() -> None:
     fields = _fields({"key": "line_1", "part": "I"}, {"key": "line_1", "part": "II"})
     assert _build(fields, _documents(("f1--2025", "2025", False)))["canonical_id"].to_list() == [
@@ -144,6 +151,23 @@ def test_words_that_several_lines_share_are_reported_by_the_line_before() -> Non
     older = _lines(("line_4a", "Pensions"), ("line_4b", "Taxable"), ("line_5a", "Benefits"), ("line_5b", "Taxable"))
     newer = _lines(("line_5a", "Pensions"), ("line_5b", "Taxable"), ("line_6a", "Benefits"), ("line_6b", "Taxable"))
     assert pair_lines(older, newer) == {0: 0, 1: 1, 2: 2, 3: 3}
+
+
+def test_a_label_that_only_gains_or_loses_words_is_that_of_the_same_line() -> None:
+    older = _lines(("line_2", "Harbor dues"), ("line_3", "Tolls. Attach the list of bridges if they are many"))
+    newer = _lines(("line_2", "Harbor dues. Attach a list if there are several harbors"), ("line_3", "Tolls"))
+    assert pair_lines(older, newer) == {0: 0, 1: 1}
+    assert pair_lines(_lines(("line_4", "")), _lines(("line_4", "Fees"))) == {}
+
+
+def test_a_column_is_not_named_by_the_first_column() -> None:
+    heads = ("Name of the boat", "Date of the trip")
+    older = [
+        {**row, "part": part} for part in "12" for row in _lines(*zip(("column_a", "column_b"), heads, strict=True))
+    ]
+    newer = [{**row, "label": row["label"].replace("Name of the boat", "Kind of vessel")} for row in older]
+    assert pair_lines(older, newer)[1] == 1
+    assert pair_lines(older, newer)[3] == 3
 
 
 def test_a_field_without_a_line_and_a_shared_identity_are_faults() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -124,6 +125,40 @@ def test_uses_of_a_line_are_those_of_its_part() -> None:
     assert rows == {"": [], "3": ["line_8", "line_8"]}
 
 
+def _release_with(*lines: tuple[str, str], drafts: Sequence[str] = ()) -> Any:
+    """Make a release whose documents of one form print one line each; a draft is in the revision of 2031."""
+    released = Released()
+    row = {"form": "2060", "part": "", "anchor_id": None, **Released._row()}
+    rows = [
+        {**row, "document_id": f"f2060--{name}", "revision": name[:4], "key": key, "kind": key.partition("_")[0]}
+        for name, key in lines
+    ]
+    released.tables["lines"] = pl.DataFrame(rows)
+    names = sorted({row["document_id"] for row in rows})
+    released.tables["documents"] = pl.DataFrame(
+        {"document_id": names, "form": "2060", "is_draft": [name in drafts for name in names], "doc_type": "form"}
+    )
+    return released
+
+
+def test_a_number_is_also_found_where_a_revision_prints_it_with_letters() -> None:
+    printed = [("2030", "box_12"), ("2031", "box_12a"), ("2031", "box_12b"), ("2031", "box_1"), ("2031", "column_12c")]
+    released = _release_with(*printed)
+    assert [(row.revision, row.key) for row in find_lines(released, ["2060", "12"])] == [
+        ("2031", "box_12a"),
+        ("2031", "box_12b"),
+        ("2030", "box_12"),
+    ]
+    assert [row.key for row in find_lines(released, ["2060", "12b"])] == ["box_12b"]
+
+
+def test_final_revisions_come_before_drafts() -> None:
+    draft = "f2060--2031-draft20310704"
+    released = _release_with(("2031-draft20310704", "line_7"), ("2031", "line_7"), ("2030", "line_7"), drafts=[draft])
+    rows = find_lines(released, ["2060", "7"])
+    assert [row.document_id for row in rows] == ["f2060--2031", "f2060--2030", draft]
+
+
 def test_a_line_is_explained_by_the_passages_below_its_headings() -> None:
     released = Released()
     edge = {"source_id": "2060#3", "target_id": "i2060#1", "relation": "same_field"}
@@ -207,10 +242,12 @@ def test_forms_that_one_statement_names_for_a_line_are_shown_once() -> None:
     flows += [
         _flow(berth, ("Schedule 7", "II", "box_12"), f"i2060--{year}", target_code="W") for year in range(2020, 2026)
     ]
+    flows += [_flow(berth, ("2889", "", ""), "f2060--2031", source_code="D")]
     places = ", ".join(f"i2060--{year} p. 2" for year in range(2020, 2024))
     assert list_other_ends(flows, "target") == [
         f"Schedule 7 Part II box 12 code W  {places} and 2 more",
         "2040 line 9 (also 2040-SR)  f2060--2031 p. 2",
+        "2889, for code D  f2060--2031 p. 2",
     ]
 
 
@@ -222,3 +259,11 @@ def test_a_formula_of_one_column_names_it() -> None:
         "column": "c",
     }
     assert formula(FormulaRow(**total, bound="at_least_zero")) == "line 1 + line 2, in column c, at least 0"
+
+
+def test_a_formula_that_is_not_parsed_does_not_repeat_the_label_next_to_it() -> None:
+    found = FormulaRow(
+        operation="unparsed", operands=[], evidence="Add the tolls", problem="no rule reads it", bound=""
+    )
+    assert formula(found, label="Total. Add the tolls") == "not parsed (no rule reads it)"
+    assert formula(found) == "not parsed (no rule reads it): Add the tolls"

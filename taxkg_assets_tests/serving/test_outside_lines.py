@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines
-from taxkg_assets.serving.render_lines import print_trace
+from taxkg_assets.serving.render_lines import print_lines, print_trace
 from taxkg_assets.serving.trace import trace
 from taxkg_assets_tests.serving.test_lines import Released
 
@@ -206,3 +206,39 @@ def test_a_trace_takes_no_schedule_because_only_that_one_has_flows() -> None:
     for read in (find_lines, trace):
         with pytest.raises(LineNotFoundError, match=r"Schedule B \(Form 2070\), Schedule B \(Form 2080\)"):
             read(released, ["Schedule", "B", "4"])
+
+
+def test_another_form_of_a_line_is_no_branch_though_its_statement_has_other_words() -> None:
+    released = _release()
+    source = ("2070", "", "line_4")
+    more = [
+        {
+            **_statement("e", source, ("2040-SR", "", "line_7")),
+            "evidence": "Include it on Form 2040 or 2040-SR, line 7",
+        },
+        {**_statement("f", source, ("2080-SR", "", "line_7")), "evidence": "Include it on Form 2080-SR, line 7"},
+    ]
+    released.tables["flows"] = pl.concat([released.tables["flows"], pl.DataFrame(more)])
+    out = Console(width=200, record=True, file=StringIO())
+    print_trace(trace(released, ["2070", "4"]), out=out)
+    shown = out.export_text()
+    assert "2040 line 7 (also 2040-SR)" in shown
+    assert "── 2080-SR line 7" in shown
+
+
+def test_the_codes_of_a_box_that_is_printed_with_letters_are_shown_with_its_number() -> None:
+    released = _release()
+    row = {"document_id": "2060", "form": "2060", "part": "", "anchor_id": None, **Released._row()}
+    boxes = [{**row, "key": f"box_12{letter}", "kind": "box", "line_ix": ix} for ix, letter in enumerate("ab")]
+    released.tables["lines"] = pl.concat([released.tables["lines"], pl.DataFrame(boxes)], how="diagonal_relaxed")
+    coded = _statement("e", ("2060", "", "box_12"), ("2889", "", "line_9"))
+    coded |= {"source_document_id": None, "source_code": "W"}
+    released.tables["flows"] = pl.concat([released.tables["flows"], pl.DataFrame([coded])], how="vertical_relaxed")
+    number, *lettered = find_lines(released, ["2060", "12"])
+    assert (number.document_id, [flow.source_code for flow in number.flows_out]) == ("", ["W"])
+    assert [line.key for line in lettered] == ["box_12a", "box_12b"]
+    assert trace(released, ["2060", "12"]).key == "box_12"
+    assert trace(released, ["2060", "12"], revision="2031").key == "box_12a"
+    out = Console(width=200, record=True, file=StringIO())
+    print_lines([number, *lettered], out=out)
+    assert "2060 box 12  revisions print it only with letters" in out.export_text()
