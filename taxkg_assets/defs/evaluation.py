@@ -1,6 +1,6 @@
 """Assets of the stage `evaluation`: questions, ranked runs, the report; and the gate before a release."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import dagster as dg
@@ -97,16 +97,18 @@ def open_base_of(home: Home) -> Base | None:
     return Base(defer_base(home), schemas.Embeddings.cast(embeddings), schemas.Summaries.cast(summaries))
 
 
-def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
+def open_systems(searcher: Searcher, settings: Settings, questions: Sequence[str] = ()) -> Mapping[str, System]:
     """Return the systems to compare: retrievers, their fusion, the full search, and the search with one part changed.
 
     Args:
         searcher: Opened search.
         settings: Settings of the search.
+        questions: Questions that will be asked, whose tokens are encoded together.
     """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.of(searcher.index)
     shared = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
+    shared.encode_questions(questions)
 
     def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
         at_work = shared.with_parts(replace(parts, hyde=hyde))
@@ -127,7 +129,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 
 
 def open_base_systems(
-    searcher: Searcher, settings: Settings, *, base: Base, token_cache: TokenCache
+    searcher: Searcher, settings: Settings, questions: Sequence[str], *, base: Base, token_cache: TokenCache
 ) -> Mapping[str, System]:
     """Return two systems on the base encoder: vector retrieval alone, and the search without a reranker."""
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
@@ -148,7 +150,7 @@ def open_base_systems(
         known=replace(searcher.index.known, document_vectors=None, section_means=None, tokens=tokens),
     )
     before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
-    systems = open_systems(before, settings)
+    systems = open_systems(before, settings, questions)
     return {DENSE_BASE: systems["dense"], ON_BASE: systems[FULL]}
 
 
@@ -181,11 +183,13 @@ def build_runs_on_index(
         open_tables=lambda: read_catalogue(open_catalogue(store, path), tables=tables),
         reranker=reranker,
     )
-    before: Mapping[str, System] = {}
+    texts = eval_queries.filter(pl.col("is_resolved"))["query"].to_list()
+    systems = open_systems(searcher, settings, texts)
     if base is not None:
         base_searcher = replace(base, encoder=encoders[1])
-        before = open_base_systems(searcher, settings, base=base_searcher, token_cache=TokenCache(store))
-    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, left_out=LEFT_OUT)
+        cache = TokenCache(store)
+        systems = {**systems, **open_base_systems(searcher, settings, texts, base=base_searcher, token_cache=cache)}
+    runs = build_eval_runs(eval_queries, systems, left_out=LEFT_OUT)
     for remembering in encoders:
         questions.keep(remembering.model_hash, remembering.questions)
         questions.keep_tokens(remembering.model_hash, remembering.question_tokens)
