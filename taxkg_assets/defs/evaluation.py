@@ -1,6 +1,6 @@
 """Assets of the stage `evaluation`: questions, ranked runs, the report; and the gate before a release."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import dagster as dg
@@ -101,16 +101,18 @@ def open_compared_base(home: Home) -> BaseEncoder | None:
     return BaseEncoder(defer_base(home), schemas.Embeddings.cast(embeddings), schemas.Summaries.cast(summaries))
 
 
-def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
+def open_systems(searcher: Searcher, settings: Settings, questions: Sequence[str] = ()) -> Mapping[str, System]:
     """Return the systems to compare: retrievers, their fusion, the full search, and the search without one part.
 
     Args:
         searcher: Opened search.
         settings: Settings of the search.
+        questions: Questions that will be asked, whose tokens are encoded together.
     """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.wrap(searcher.index)
     shared_searcher = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
+    shared_searcher.encode_questions(questions)
 
     def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
         searcher_with_parts = shared_searcher.with_parts(replace(parts, hyde=hyde))
@@ -131,13 +133,14 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 
 
 def open_base_systems(
-    searcher: Searcher, settings: Settings, *, base: BaseEncoder, token_cache: TokenCache
+    searcher: Searcher, settings: Settings, questions: Sequence[str], *, base: BaseEncoder, token_cache: TokenCache
 ) -> Mapping[str, System]:
     """Return two systems on the base encoder: vector retrieval alone, and the search without a reranker.
 
     Args:
         searcher: Search with the encoder in use.
         settings: Settings of the search.
+        questions: Questions that will be asked, whose tokens are encoded together.
         base: Base encoder with its vectors.
         token_cache: Cached tokens of the passages.
     """
@@ -159,7 +162,7 @@ def open_base_systems(
         precomputed=replace(searcher.index.precomputed, document_vectors=None, section_means=None, tokens=tokens),
     )
     base_searcher = replace(searcher, index=index, encoder=base.encoder, reranker=None)
-    systems = open_systems(base_searcher, settings)
+    systems = open_systems(base_searcher, settings, questions)
     return {DENSE_BASE: systems["dense"], ON_BASE: systems[FULL]}
 
 
@@ -208,11 +211,13 @@ def build_runs_on_index(
         open_tables=lambda: read_catalogue(open_catalogue(store, path), tables=tables),
         reranker=reranker,
     )
-    base_systems: Mapping[str, System] = {}
+    texts = eval_queries.filter(pl.col("is_resolved"))["query"].to_list()
+    systems = open_systems(searcher, settings, texts)
     if base is not None:
         base_with_cache = replace(base, encoder=encoders[1])
-        base_systems = open_base_systems(searcher, settings, base=base_with_cache, token_cache=TokenCache(store))
-    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **base_systems}, ablated_systems=LEFT_OUT)
+        cache = TokenCache(store)
+        systems = {**systems, **open_base_systems(searcher, settings, texts, base=base_with_cache, token_cache=cache)}
+    runs = build_eval_runs(eval_queries, systems, ablated_systems=LEFT_OUT)
     for remembering_encoder in encoders:
         questions.keep(remembering_encoder.model_hash, remembering_encoder.questions)
         questions.keep_tokens(remembering_encoder.model_hash, remembering_encoder.question_tokens)

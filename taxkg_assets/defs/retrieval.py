@@ -37,8 +37,14 @@ from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
-from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
-from taxkg_assets.retrieval.index.embeddings import build_embeddings, count_missing, embedded_text, stack_vectors
+from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder, VectorKeepingEncoder
+from taxkg_assets.retrieval.index.embeddings import (
+    build_embeddings,
+    count_missing,
+    embedded_text,
+    list_embeddings,
+    stack_vectors,
+)
 from taxkg_assets.retrieval.index.index import (
     build_index,
     build_index_rows,
@@ -89,30 +95,26 @@ class NothingToSearchError(Exception):
     """No document of the library could be read, or none contains text."""
 
 
-def cache_encodings(home: Home) -> None:
-    """Record the arithmetic of the passage vectors, and cache the passages' tokens.
-
-    Args:
-        home: Home whose embeddings were just built.
-    """
-    record_arithmetic(home)
-    keep_tokens(home)
-
-
-def keep_tokens(home: Home) -> None:
-    """Cache the tokens of all passages with vectors while the encoder is loaded, for the index build.
+def keep_tokens(home: Home) -> pl.DataFrame:
+    """Cache the tokens of all passages with vectors, for the index build.
 
     Args:
         home: Home with the chunks.
+
+    Returns:
+        Vectors of passages that were encoded for it: one pass of the encoder gives both.
     """
     accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
     token_cache = TokenCache(home.store)
-    for encoder in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
-        memory = token_cache.read(encoder.model_hash)
+    new_vectors: list[pl.DataFrame] = [schemas.Embeddings.create_empty()]
+    for deferred in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
+        encoder, memory = VectorKeepingEncoder(deferred), token_cache.read(deferred.model_hash)
         cached_keys = memory.list_keys()
         remember_tokens(texts, encoder=encoder, memory=memory)
-        token_cache.keep(encoder.model_hash, memory, cached_keys=cached_keys)
+        token_cache.keep(deferred.model_hash, memory, cached_keys=cached_keys)
+        new_vectors.append(list_embeddings(encoder.vectors, model_hash=deferred.model_hash))
+    return pl.concat(new_vectors)
 
 
 def read_known_vectors(home: Home) -> pl.DataFrame:
@@ -123,8 +125,16 @@ def read_known_vectors(home: Home) -> pl.DataFrame:
     Args:
         home: Home with both.
     """
-    table, new = home.store.read_or_empty("embeddings"), NewVectors(home.store).read()
-    return pl.concat([table, new.join(table, on=schemas.Embeddings.primary_key(), how="anti")])
+    return _add_vectors(home.store.read_or_empty("embeddings"), NewVectors(home.store).read())
+
+
+def _add_vectors(known: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    return pl.concat([known, new.join(known, on=schemas.Embeddings.primary_key(), how="anti")])
+
+
+def begin_vectors(home: Home) -> pl.DataFrame:
+    """Cache the tokens of all passages; return all known vectors, with those that this gave."""
+    return _add_vectors(read_known_vectors(home), keep_tokens(home))
 
 
 def encode_new_passages(home: Home) -> None:
@@ -142,9 +152,9 @@ def encode_new_passages(home: Home) -> None:
     missing_count = count_missing(chunks, old, model_hashes=[encoder.model_hash for encoder in encoders])
     if not 0 < missing_count <= ENCODED_AHEAD:
         return
-    vectors = build_embeddings(chunks, old, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)
+    known = schemas.Embeddings.cast(_add_vectors(old, keep_tokens(home)))
+    vectors = build_embeddings(chunks, known, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)
     NewVectors(home.store).keep(vectors.join(old, on=schemas.Embeddings.primary_key(), how="anti"))
-    keep_tokens(home)
 
 
 def defer_passage_encoder(home: Home) -> DeferredEncoder:
@@ -164,7 +174,7 @@ embeddings = table(
     build_embeddings,
     group="retrieval",
     resources={
-        "old": read_known_vectors,
+        "old": begin_vectors,
         "encoder": defer_passage_encoder,
         "base": lambda home: defer_base(home) if is_tuned(home) else None,
         "progress": lambda home: stage_meter("embeddings"),
@@ -172,7 +182,7 @@ embeddings = table(
     fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
     optional=("model",),
     code=(SentenceEncoder,),
-    keep=cache_encodings,
+    keep=record_arithmetic,
     prepare=encode_new_passages,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ FORM = "sample-f1099div--2024-01"
 
 
 def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begin_home: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAXKG_DOCUMENT_SECONDS", "60")
     monkeypatch.setenv("TAXKG_DOCUMENT_MEMORY_MB", "256")
@@ -42,7 +42,7 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
     write_page(folder, 900, more="Another wording.")  # two of one name
     write_page(closed, 901)
     close(closed, monkeypatch)
-    home = tmp_path / "home"
+    home = begin_home(tmp_path / "home")
     status, result = run_build(home, *(f"--corpus={each}" for each in (folder, other, closed)))
     assert (status, result["is_done"]) == (QUARANTINED, True), result["errors"]
     assert [str(closed) in said for said in result["closed"]] == [True]

@@ -48,9 +48,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory, pages: Path, fault: str) -> tuple[Path, BuildResult]:
+def few(
+    begin_home: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory, pages: Path, fault: str
+) -> tuple[Path, BuildResult]:
     """A home of those documents."""
-    home = tmp_path_factory.mktemp("quality") / "home"
+    home = begin_home(tmp_path_factory.mktemp("quality") / "home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", fault)
         return home, build(str(home), roots=[pages])

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
@@ -55,8 +56,10 @@ def test_a_bad_new_version_leaves_the_old_rows_and_a_fixed_one_recovers(small_ho
     assert store.read("documents").filter(document_id="own")["page_count"].item() == 3
 
 
-def test_documents_that_come_change_and_go_end_as_a_clean_build(built_samples: Path, tmp_path: Path) -> None:
-    folder, home = tmp_path / "corpus", tmp_path / "home"
+def test_documents_that_come_change_and_go_end_as_a_clean_build(
+    built_samples: Path, begin_home: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    folder, home = tmp_path / "corpus", begin_home(tmp_path / "home")
     folder.mkdir()
     statute, old = next(SAMPLES.glob("*.txt")), folder / "old-f1099div.pdf"
     shutil.copy(statute, folder)
@@ -108,9 +111,11 @@ def test_a_second_build_changes_nothing(sample_home: Path) -> None:
     assert before == {name: store.version(name) for name in before}
 
 
-def test_a_killed_build_continues_where_it_was(small_corpus: Path, built_small: Path, tmp_path: Path) -> None:
+def test_a_killed_build_continues_where_it_was(
+    small_corpus: Path, built_small: Path, begin_home: Callable[[Path], Path], tmp_path: Path
+) -> None:
     """Killed three times, each time further on: early tables, late tables, index. What was written is used."""
-    home = tmp_path / "home"
+    home = begin_home(tmp_path / "home")
     killed = [moment for moment in ("documents", "sections", "embeddings") if _kill_build(small_corpus, home, moment)]
     assert len(killed) >= 2
     assert not Store(home).exists("release")

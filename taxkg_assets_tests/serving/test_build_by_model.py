@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,10 @@ QUERIED = {
 }
 
 
-def test_a_recorded_build_is_made_again_without_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, first, again = tmp_path / "corpus", tmp_path / "first", tmp_path / "again"
+def test_a_recorded_build_is_made_again_without_a_call(
+    begin_home: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, first, again = tmp_path / "corpus", begin_home(tmp_path / "first"), begin_home(tmp_path / "again")
     folder.mkdir()
     for name in DOCUMENTS:
         shutil.copy(SAMPLES / name, folder)

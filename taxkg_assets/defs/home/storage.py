@@ -55,6 +55,23 @@ def newest_commit(table: Path) -> int:
     return max((int(name[:20]) for name in names if _COMMIT(name)), default=-1)
 
 
+def identify_commit(table: Path, version: int) -> tuple[int, int] | None:
+    """Return what tells a commit of a Delta table from another one of the same number at the same place.
+
+    Args:
+        table: Folder of the table.
+        version: Number of the commit.
+
+    Returns:
+        Number of its file on the disk and time of change in nanoseconds; None if the log no longer has the commit.
+    """
+    try:
+        status = (table / "_delta_log" / f"{version:020}.json").stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
 class FileStat(NamedTuple):
     """Properties of a file without reading it."""
 

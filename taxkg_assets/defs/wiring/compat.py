@@ -8,22 +8,29 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import dagster as dg
 import sqlalchemy
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from cachetools import LRUCache
 from dagster._core.execution.context.metadata_logging import AssetMetadataHandle, OutputMetadataAccumulator
 from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.storage import sql
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
 )
+from dagster._core.storage.event_log import sql_event_log
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
+from dagster._serdes import deserialize_value
 
 __all__ = [
     "DAEMON_MODULE",
@@ -126,15 +133,46 @@ def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
         return _engines[key]
 
 
+MOST_EVENTS = 256
+"""Events that are kept as objects."""
+_events: LRUCache[tuple[str, Any], Any] = LRUCache(MOST_EVENTS)
+_events_lock = threading.Lock()
+
+
+class _Scripts(ScriptDirectory):
+    """Alembic's scripts of a configuration, read once and not at each look at a database."""
+
+    @classmethod
+    @cache
+    def from_config(cls, config: Config) -> ScriptDirectory:
+        """Return the scripts that a configuration names; Dagster has one for each kind of database."""
+        return ScriptDirectory.from_config(config)
+
+
+def _read_event(stored: str, kind: Any = None) -> Any:
+    """Return the event of a stored text, read once: each step asks again for the last events of all tables above it."""
+    key = (stored, kind)
+    with _events_lock:
+        found = _events.get(key)
+    if found is None:
+        found = deserialize_value(stored, kind)
+        with _events_lock:
+            _events[key] = found
+    return found
+
+
 def reuse_engines() -> None:
     """Make Dagster reuse its SQLite engines instead of creating one per statement.
 
     Creating a SQLAlchemy engine takes several times as long as the statement. Dagster requests engines without a
     connection pool, so a reused engine holds no file open. Dagster also checks on every read whether the event table
-    has a column that old versions lacked; a column found once is not checked again. Calling this twice changes nothing.
+    has a column that old versions lacked; a column found once is not checked again. Events, which nothing changes, are
+    read from their text once. Calling this twice changes nothing.
     """
     for storage in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
         storage.create_engine = _open_engine  # type: ignore[attr-defined]
+    sql_event_log.deserialize_value = _read_event  # type: ignore[attr-defined, assignment]
+    sql.ScriptDirectory = command.ScriptDirectory = _Scripts  # type: ignore[attr-defined]
     original = SqlEventLogStorage._has_asset_key_col_on_connection
     # Already replaced: to wrap the wrapper again would add a layer with every call.
     if original.__module__ == __name__:

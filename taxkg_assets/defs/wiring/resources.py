@@ -67,5 +67,6 @@ def source_line(target: Callable[..., Any]) -> tuple[str, int]:
     Args:
         target: Function or class.
     """
-    module = importlib.import_module(target.__module__)
-    return str(module.__file__), inspect.getsourcelines(inspect.unwrap(target))[1]
+    module, inner = importlib.import_module(target.__module__), inspect.unwrap(target)
+    code = getattr(inner, "__code__", None)  # to read the source takes milliseconds, and there are a hundred links
+    return str(module.__file__), inspect.getsourcelines(inner)[1] if code is None else code.co_firstlineno

@@ -71,7 +71,32 @@ class TokenVectors:
     vectors: Vectors
 
 
-class Encoder(Protocol):
+class TokenEncoder(Protocol):
+    """Encoder of the tokens of texts, each text independent of the others."""
+
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text as far as the encoder reads it, without the special ones at both ends.
+
+        Args:
+            texts: Texts.
+        """
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Return the tokens of each text with a vector for each; these depend on the text alone.
+
+        Args:
+            texts: Texts.
+        """
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        """Return the vector of each token when encoded alone, shape (tokens, dimension).
+
+        Args:
+            tokens: Token ids.
+        """
+
+
+class Encoder(TokenEncoder, Protocol):
     """Encoder of texts to unit vectors, one row per text, each independent of the others."""
 
     @property
@@ -119,27 +144,6 @@ class Encoder(Protocol):
 
         Returns:
             Unit vectors of shape (texts, dimension).
-        """
-
-    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the ids of the tokens of each text that the encoder reads, without special tokens.
-
-        Args:
-            texts: Texts.
-        """
-
-    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return the tokens of each text with their vectors, which depend on the text alone.
-
-        Args:
-            texts: Texts.
-        """
-
-    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Return the vector of each token when encoded alone, shape (tokens, dimension).
-
-        Args:
-            tokens: Token ids.
         """
 
 

@@ -188,8 +188,35 @@ class SentenceEncoder:
         """
         return self._encode_rows(self._token_ids(texts), rows=self._batch_rows)
 
+    def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
+        """Encode passages and their tokens, in one pass where the model reads the same text for both.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            What `encode_passages` and `encode_tokens` return.
+        """
+        if self.gpu is not None or self.has_own_threads or self._prompt("document", "passage"):
+            return self.encode_passages(texts), self.encode_tokens(texts)
+        ids = self._token_ids(texts)
+        vectors: Vectors = np.zeros((len(ids), self.dimension), dtype=np.float32)
+        tokens: dict[int, TokenVectors] = {}
+
+        def encode(batch: Batch) -> tuple[Vectors, Vectors]:
+            features = self._pad([ids[row] for row in batch], pad_length(ids[batch[0]]), rows=self.rows)
+            found = self._run_model(features, self._batch_model)
+            return _normalize(found["sentence_embedding"].float().numpy()), found["token_embeddings"].float().numpy()
+
+        batches = batch_by_padded_length(ids, rows=self.rows)
+        with _batch_threads() as map_batches:
+            for batch, (wholes, parts) in zip(batches, map_batches(encode, batches), strict=True):
+                vectors[batch] = wholes[: len(batch)]
+                tokens.update({row: make_token_vectors(ids[row], parts[ix]) for ix, row in enumerate(batch)})
+        return vectors, [tokens[row] for row in range(len(ids))]
+
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode each token alone, between the special tokens.
+        """Encode each token between the special ones at both ends of every text, without padding.
 
         Args:
             tokens: Token ids.
@@ -198,8 +225,8 @@ class SentenceEncoder:
             Unit vectors, shape (tokens, dimension).
         """
         (ends,) = self._token_ids([""])
-        rows = max(self._batch_rows, SHORT_ROWS)
-        vectors = self._encode_rows([[ends[0], token, ends[-1]] for token in tokens], rows=rows)
+        rows, ids = max(self._batch_rows, SHORT_ROWS), [[ends[0], token, ends[-1]] for token in tokens]
+        vectors = self._encode_rows(ids, rows=rows, length=3)
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *(tokens.vectors for tokens in vectors)])
 
     @property
@@ -216,9 +243,11 @@ class SentenceEncoder:
     def _narrow_model(self) -> Any:
         return self.narrowed if self.is_bfloat16 else None
 
-    def _encode_rows(self, ids: Sequence[list[int]], *, rows: int) -> list[TokenVectors]:
+    def _encode_rows(self, ids: Sequence[list[int]], *, rows: int, length: int | None = None) -> list[TokenVectors]:
+        """Return the tokens of texts, padded to a length; None for the next multiple of `LENGTH_STEP`."""
+
         def encode(batch: Batch) -> list[TokenVectors]:
-            features = self._pad([ids[row] for row in batch], pad_length(ids[batch[0]]), rows=rows)
+            features = self._pad([ids[row] for row in batch], length or pad_length(ids[batch[0]]), rows=rows)
             raw = self._run(features, "token_embeddings", self._batch_model).numpy()
             return [make_token_vectors(ids[row], vector) for row, vector in zip(batch, raw[: len(batch)], strict=True)]
 
@@ -276,14 +305,23 @@ class SentenceEncoder:
         """Return one output of a model, on the processor in single precision."""
         if isinstance(model, GpuModel):
             return model.run(features, output)
+        return self._run_model(features, model)[output].float()
+
+    def _run_model(self, features: dict[str, Any], model: Any) -> dict[str, Any]:
+        """Return all outputs of a model on the processor, in the arithmetic of this encoder."""
         import torch
 
         reduced = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.is_bfloat16)
         with torch.inference_mode(), reduced:
-            return (self.model if model is None else model)(features)[output].float()
+            outputs: dict[str, Any] = (self.model if model is None else model)(features)
+        return outputs
 
     def _forward(self, ids: list[list[int]], length: int, *, rows: int, model: Any = None) -> Vectors:
-        raw = self._run(self._pad(ids, length, rows=rows), "sentence_embedding", model).numpy()[: len(ids)]
-        unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-12)
-        rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)
-        return rounded
+        return _normalize(self._run(self._pad(ids, length, rows=rows), "sentence_embedding", model).numpy()[: len(ids)])
+
+
+def _normalize(raw: Vectors) -> Vectors:
+    """Return vectors of length one, rounded so that they do not depend on the processor."""
+    unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-12)
+    rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)
+    return rounded

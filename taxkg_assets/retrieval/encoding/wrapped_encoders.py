@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Encoder, Progress, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,20 @@ class DeferredEncoder:
         """
         return self.load().encode_tokens(texts)
 
+    def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
+        """Encode passages and their tokens, in one pass where the encoder can.
+
+        Args:
+            texts: Passages.
+
+        Returns:
+            What `encode_passages` and `encode_tokens` return.
+        """
+        encoder = self.load()
+        if isinstance(encoder, SentenceEncoder):
+            return encoder.encode_with_tokens(texts)
+        return encoder.encode_passages(texts), encoder.encode_tokens(texts)
+
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
         """Encode as the wrapped encoder does.
 
@@ -92,6 +107,51 @@ class DeferredEncoder:
             Unit vectors, shape (tokens, dimension).
         """
         return self.load().encode_lone_tokens(tokens)
+
+
+@dataclass(frozen=True)
+class VectorKeepingEncoder:
+    """Encodes tokens of passages, and keeps the vectors of the passages, which the same pass gives.
+
+    Attributes:
+        wrapped: Encoder of passages with their tokens.
+        vectors: Vectors by passage.
+    """
+
+    wrapped: DeferredEncoder
+    vectors: dict[str, Vectors] = field(default_factory=dict)
+
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return tokens as the wrapped encoder does.
+
+        Args:
+            texts: Texts.
+        """
+        return self.wrapped.find_tokens(texts)
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Encode the tokens of passages, and keep the vectors of the passages.
+
+        Args:
+            texts: Passages.
+
+        Returns:
+            Tokens of each text with their unit vectors.
+        """
+        vectors, tokens = self.wrapped.encode_with_tokens(texts)
+        self.vectors.update(zip(texts, vectors, strict=True))
+        return tokens
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        """Encode as the wrapped encoder does.
+
+        Args:
+            tokens: Token ids.
+
+        Returns:
+            Unit vectors, shape (tokens, dimension).
+        """
+        return self.wrapped.encode_lone_tokens(tokens)
 
 
 @dataclass(frozen=True)

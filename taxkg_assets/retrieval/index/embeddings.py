@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import dataframely as dy
+import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
@@ -98,15 +99,28 @@ def _encode_missing(
     if missing.is_empty():
         return reusable_vectors
     vectors = encoder.encode_passages(missing["text"].to_list(), progress=progress)
-    new_vectors = pl.DataFrame(
-        {
-            "model_hash": [encoder.model_hash] * missing.height,
-            "text_hash": missing["text_hash"],
-            "vector": list_vectors(vectors),
-        },
-        schema=schemas.Embeddings.create_empty().schema,
-    )
-    return pl.concat([reusable_vectors, new_vectors])
+    return pl.concat([reusable_vectors, _list_rows(missing["text_hash"], vectors, model_hash=encoder.model_hash)])
+
+
+def list_embeddings(vectors: Mapping[str, Vectors], *, model_hash: str) -> pl.DataFrame:
+    """Convert vectors of texts to rows of `embeddings`.
+
+    Args:
+        vectors: Vectors by text, each of shape (dimension,).
+        model_hash: Hash of the encoder.
+
+    Returns:
+        One row per text.
+    """
+    if not vectors:
+        return schemas.Embeddings.create_empty()
+    hashes = pl.Series(hash_texts(pl.Series(list(vectors))), dtype=pl.String)
+    return _list_rows(hashes, np.stack(list(vectors.values())), model_hash=model_hash)
+
+
+def _list_rows(hashes: pl.Series, vectors: Vectors, *, model_hash: str) -> pl.DataFrame:
+    columns = {"model_hash": [model_hash] * len(hashes), "text_hash": hashes, "vector": list_vectors(vectors)}
+    return pl.DataFrame(columns, schema=schemas.Embeddings.create_empty().schema)
 
 
 def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddings], *, model_hash: str) -> Vectors:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
-from taxkg_assets.retrieval.encoding.encoder import Encoder, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.encoder import Encoder, TokenEncoder, TokenVectors, Vectors
 from taxkg_assets.retrieval.index.token_memory import TokenMemory, digest_text
 from taxkg_assets.rules.models.ranking import load_ranking
 
@@ -193,7 +193,9 @@ def draw_sample(texts: Sequence[str]) -> list[str]:
     return sorted(set(texts), key=digest_text)[:sample_size]
 
 
-def remember_tokens(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory) -> tuple[list[bytes], list[bytes]]:
+def remember_tokens(
+    texts: Sequence[str], *, encoder: TokenEncoder, memory: TokenMemory
+) -> tuple[list[bytes], list[bytes]]:
     """Encode the tokens that a cache lacks, and remove from it what the index no longer needs.
 
     Args:

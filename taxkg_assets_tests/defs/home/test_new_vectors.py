@@ -26,7 +26,7 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> TermEncoder:
     encoder = TermEncoder()
     monkeypatch.setattr(retrieval, "defer_encoder", lambda home: encoder)
     monkeypatch.setattr(retrieval, "is_tuned", lambda home: False)
-    monkeypatch.setattr(retrieval, "keep_tokens", lambda home: None)
+    monkeypatch.setattr(retrieval, "keep_tokens", lambda home: schemas.Embeddings.create_empty())
     return encoder
 
 

@@ -177,3 +177,41 @@ def test_a_copied_home_has_counts_of_its_own(tmp_path: Path) -> None:
     for store, keys in ((first, ["box_1", "box_2"]), (copied, ["box_1", "box_2", "box_3"])):
         store.write("faces", faces("a", keys), inputs="y")
         assert store.count("faces") == len(keys)
+
+
+def test_a_table_that_was_made_again_in_its_place_is_read_again(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for key in ("box_1", "box_2"):
+        state = store.write("faces", faces("a", [key]), inputs=key)
+        assert (state.inputs, store.state("faces")) == (key, state)
+        assert store.read("faces")["box_key"].to_list() == [key]
+        assert store.count("faces") == 1
+        shutil.rmtree(store.table_uri("faces"))
+        assert store.state("faces") is None
+        assert not store.exists("faces")
+
+
+def test_an_older_version_is_read_as_it_was(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    versions = [store.write("faces", faces("a", [key]), inputs=key).version for key in ("box_1", "box_2")]
+    for _ in range(2):
+        assert [store.read("faces", version=v)["box_key"].item() for v in versions] == ["box_1", "box_2"]
+    assert store.read("faces")["box_key"].item() == "box_2"
+
+
+def test_rows_of_files_without_a_column_lack_its_value(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    whole = faces("b", ["box_1"])
+    write_deltalake(store.table_uri("faces"), faces("a", ["box_1"]).drop("label"))
+    write_deltalake(store.table_uri("faces"), whole, mode="append", schema_mode="merge")
+    found = store.read("faces")
+    assert found.columns == whole.columns
+    assert found["label"].to_list() == [None, *whole["label"]]
+    assert found.equals(pl.read_delta(store.table_uri("faces")).sort("document_id").select(whole.columns))
+
+
+def test_a_table_that_another_program_partitioned_is_read(tmp_path: Path) -> None:
+    store, rows = Store(tmp_path), pl.concat([faces("a", ["box_1"]), faces("b", ["box_1"])])
+    write_deltalake(store.table_uri("faces"), rows, partition_by=["document_id"])
+    assert store.read("faces").equals(rows)
+    assert store.count("faces") == 2

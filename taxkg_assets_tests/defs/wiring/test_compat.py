@@ -6,9 +6,13 @@ import shutil
 from pathlib import Path
 
 import dagster as dg
+import pytest
+from dagster._core.storage import sql
+from dagster._core.storage.event_log import sql_event_log
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from sqlalchemy.pool import NullPool
 
+from taxkg_assets.defs.wiring import compat
 from taxkg_assets.defs.wiring.compat import reuse_engines
 
 
@@ -45,3 +49,29 @@ def test_a_database_that_is_made_again_in_the_same_place_is_read_again(tmp_path:
     shutil.rmtree(home)
     shutil.copytree(tmp_path / "copy", home)
     assert _observe(home, 0) == 2
+
+
+def test_an_event_is_read_from_its_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reuse_engines()
+    read: list[str] = []
+    plain = compat.deserialize_value
+    monkeypatch.setattr(compat, "deserialize_value", lambda stored, kind: read.append(stored) or plain(stored, kind))
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        for amount in (1, 2):
+            instance.report_runless_asset_event(dg.AssetMaterialization("farthing", metadata={"amount": amount}))
+            for _ in range(3):
+                (found,) = instance.get_asset_records([dg.AssetKey("farthing")])
+                assert found.asset_entry.last_materialization is not None
+                made = found.asset_entry.last_materialization.asset_materialization
+                assert made is not None
+                assert made.metadata["amount"].value == amount
+    assert len(read) == len(set(read)) >= 2
+
+
+def test_migrations_are_read_once_for_each_kind_of_database() -> None:
+    reuse_engines()
+    config = sql.get_alembic_config(sqlite_event_log.__file__)
+    scripts = sql.ScriptDirectory.from_config(config)
+    assert sql.ScriptDirectory.from_config(config) is scripts
+    assert scripts.get_current_head()
+    assert sql_event_log.deserialize_value is compat._read_event

@@ -72,3 +72,35 @@ def test_a_question_leaves_the_number_of_threads_as_it_was(encoder: SentenceEnco
 
 def test_no_texts_give_no_vectors(encoder: SentenceEncoder) -> None:
     assert encoder.encode_passages([]).shape == (0, encoder.dimension)
+
+
+@pytest.mark.parametrize("is_bfloat16", [False, True])
+def test_one_pass_gives_the_vectors_and_tokens_of_two(encoder: SentenceEncoder, is_bfloat16: bool) -> None:
+    choose = random.Random(13)
+    texts = [" ".join(choose.choices(WORDS, k=choose.randint(1, 90))) for _ in range(21)]
+    own = replace(encoder, is_bfloat16=is_bfloat16)
+    vectors, tokens = own.encode_with_tokens(texts)
+    assert np.array_equal(vectors, own.encode_passages(texts))
+    for one, other in zip(tokens, own.encode_tokens(texts), strict=True):
+        assert np.array_equal(one.tokens, other.tokens)
+        assert np.array_equal(one.vectors, other.vectors)
+    assert own.encode_with_tokens([])[0].shape == (0, encoder.dimension)
+
+
+def test_a_prompt_is_put_before_passages_and_not_before_their_tokens(
+    encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoder.model, "prompts", {"passage": "passage: "})
+    vectors, (tokens,) = encoder.encode_with_tokens(["harbour rent"])
+    assert np.array_equal(vectors, encoder.encode_passages(["harbour rent"]))
+    assert tokens.tokens.tolist() == encoder.find_tokens(["harbour rent"])[0]
+
+
+def test_a_token_alone_has_one_vector_whatever_is_encoded_with_it(encoder: SentenceEncoder) -> None:
+    tokens = [token for ids in encoder.find_tokens(WORDS) for token in ids]
+    together = encoder.encode_lone_tokens(tokens)
+    assert np.array_equal(together[:1], encoder.encode_lone_tokens(tokens[:1]))
+    texts = [text.vectors[0] for text in encoder.encode_tokens(["duty", "tax"])]
+    assert np.allclose(
+        encoder.encode_lone_tokens([encoder.find_tokens([w])[0][0] for w in ("duty", "tax")]), texts, atol=1e-4
+    )

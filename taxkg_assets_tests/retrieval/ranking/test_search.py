@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.encoding.encoder import CosineScale
+from taxkg_assets.retrieval.encoding.encoder import CosineScale, TokenVectors
+from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
 from taxkg_assets.retrieval.index.index import SearchIndex
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Result
@@ -40,6 +42,30 @@ def test_a_tuned_encoder_is_judged_by_the_cosines_that_its_base_would_give(searc
     assert {found.row: found.vector_rank for found in scaled} == {found.row: found.vector_rank for found in plain}
     cosines = {found.row: found.cosine for found in plain}
     assert all(found.cosine == pytest.approx(0.5 * cosines[found.row] + 0.25) for found in scaled)
+
+
+class _TokenCounter(TermEncoder):
+    """Notes the texts whose tokens it encodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        self.batches.append(list(texts))
+        return super().encode_tokens(texts)
+
+
+def test_tokens_of_many_questions_are_encoded_together(searcher: Searcher) -> None:
+    questions = ["what do I do with box 1b of my 2077-ZED", "berth duty in Manhatan", "berth duty in Manhatan"]
+    counter = _TokenCounter()
+    together = replace(searcher, encoder=RememberingEncoder(counter))
+    together.encode_questions(questions)
+    together.encode_questions(["berth duty in Manhatan"])
+    assert [len(batch) for batch in counter.batches] == [2]
+    for question in questions:
+        assert together.search(question, k=3) == searcher.search(question, k=3)
+    assert len(counter.batches) == 1
 
 
 def test_row_has_exactly_the_contract_columns(searcher: Searcher) -> None:
