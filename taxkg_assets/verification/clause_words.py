@@ -16,7 +16,7 @@ _REACH_WORDS = 3
 _LONGEST_PHRASE = 4
 _BLANK = re.compile(r" (?!\()")  # `501 (c)` is one key
 _BLANKED = "   "
-_MOST_KEPT = 100_000
+_MOST_KEPT, _MOST_REWRITTEN = 100_000, 20_000
 _NO = "no"
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _COMMA = re.compile(r",\s+(?:then )?")
@@ -87,9 +87,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
     Source:
         rules/verification.yaml: `rewrites`, `no_denials`, `denials`, `clause_ends`, `alike`.
     """
-    plain, rules = fold(text), load_verification()
-    for rule in rules.rewrites:
-        plain = rule.pattern.sub(rule.written, plain)
+    plain, rules = rewrite(text), load_verification()
     for aside in rules.no_denials:
         plain = aside.pattern.sub(" ", plain)
     clauses = []
@@ -122,6 +120,22 @@ def read_wording(text: str, *, language: Language) -> Wording:
             )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()
     return Wording(tuple(clauses), every)
+
+
+@lru_cache(maxsize=_MOST_REWRITTEN)
+def rewrite(text: str) -> str:
+    """Return a text in one spelling, and with a denial as a word of its own, as texts are compared.
+
+    Args:
+        text: Any text.
+
+    Source:
+        rules/verification.yaml, `rewrites`.
+    """
+    plain = fold(text)
+    for rule in load_verification().rewrites:
+        plain = rule.pattern.sub(rule.written, plain)
+    return plain
 
 
 def find_words(text: str, *, language: Language) -> Words:

@@ -66,12 +66,30 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.doubts
         and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
-        and min(row.coverage, row.soft_coverage) >= bounds.covered
+        and _score_covered(row) >= bounds.covered
         and row.unsaid < bounds.missing_weight
         and row.strange < bounds.strange
         and row.score >= (least_score or 0.0)
-        and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
+        and row.probability >= _find_least_probability(row)
     )
+
+
+def _find_least_probability(row: Comparison) -> float:
+    """Return the probability that a passage must reach: less where it says all of the claim, in these words or others."""
+    bounds = load_verification().thresholds
+    if not row.own_absent:
+        return bounds.support_by_words
+    is_said = row.soft_coverage >= bounds.said and row.rivalry < 0
+    return bounds.support_by_sense if is_said else bounds.support
+
+
+def _score_covered(row: Comparison) -> float:
+    """Return the share of a claim's words and values that a passage has or comes near to, 0 to 1."""
+    share = min(row.coverage, row.soft_coverage)
+    if not row.own_coverage:
+        return share
+    words, values = row.shared_weight / row.own_coverage, _VALUE_WEIGHT * len(row.matched)
+    return (share * words + values) / (words + values)
 
 
 def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
