@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from taxkg_assets.rules.general_words import list_regular_bases
 
 TARGET = Path(__file__).resolve().parents[1] / "taxkg_assets" / "rules" / "general_words.csv"
@@ -28,19 +30,7 @@ NEAR_SENSES = 2
 RARE_CLASS = 0.1
 """Share of a word's uses below which a part of speech is left out."""
 
-FUNCTION_WORDS = frozenset(
-    "about above across after against all along alongside although amid among and another any anybody anyone anything "
-    "are around because been before behind being below beneath beside besides between beyond both but can cannot could "
-    "despite did does doing done down during each either else every everybody everyone everything except for from goes "
-    "gone had has have having her hers herself him himself his how however into its itself may might mine must myself "
-    "near neither nobody none nor nothing off once onto other others otherwise ought our ours ourselves out outside over "
-    "own per plus regarding shall she should since some somebody someone something such than that the their theirs them "
-    "themselves then there therefore these they this those though through throughout till toward towards under "
-    "underneath unless unlike until unto upon versus via was were what whatever when whenever where whereas wherever "
-    "whether which whichever while who whoever whom whomever whose why will with within without would yet you your yours "
-    "yourself yourselves no up as at by do go he if in is it me my of on or so to us we".split()
-)
-"""Words of the closed classes, most of which WordNet leaves out: they name no thing."""
+FUNCTION_WORDS = Path(__file__).with_name("function_words.yaml")
 
 FUNCTION_CLASS, PERSON_CLASS = "f", "h"
 EXCEPTIONS = {"noun": "n", "verb": "v"}
@@ -151,7 +141,8 @@ def write_words(folder: Path) -> int:
     """Write the file, and return the number of its words."""
     known = {word: (kind, related) for word, kind, related in list_words(folder)}
     known |= {word: (kind, related) for word, kind, related in list_irregular(folder, known)}
-    known |= {word: (FUNCTION_CLASS, known.get(word, ("", []))[1]) for word in FUNCTION_WORDS}
+    closed: list[str] = yaml.safe_load(FUNCTION_WORDS.read_text(encoding="utf8"))["words"]
+    known |= {word: (FUNCTION_CLASS, known.get(word, ("", []))[1]) for word in closed}
     rows = [(word, *known[word]) for word in sorted(known)]
     with TARGET.open("w", encoding="utf8", newline="") as opened:
         writer = csv.writer(opened, lineterminator="\n")

@@ -75,7 +75,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
 
 
 def _find_least_probability(row: Comparison) -> float:
-    """Return the probability that a passage must reach: less where it says all of the claim, in these words or others."""
+    """Return the probability that a passage must reach, less where it says all of the claim in some words."""
     bounds = load_verification().thresholds
     if not row.own_absent:
         return bounds.support_by_words
