@@ -88,7 +88,8 @@ def _score_covered(row: Comparison) -> float:
     share = min(row.coverage, row.soft_coverage)
     if not row.own_coverage:
         return share
-    words, values = row.shared_weight / row.own_coverage, _VALUE_WEIGHT * len(row.matched)
+    printed = sum(words.casefold() in row.passage.spoken.casefold() for _, words in row.matched if words)
+    words, values = row.shared_weight / row.own_coverage, _VALUE_WEIGHT * printed
     return (share * words + values) / (words + values)
 
 
@@ -136,7 +137,8 @@ def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
         return False
     if any(str(low) not in figures for low, _ in find_ranges(row.passage.headers)):
         return False
-    return len(differences) == 1 or not {own.stated for own in differences} - _list_stated(row)
+    is_mispaired = not {own.stated for own in differences} - _list_stated(row)
+    return len(differences) == 1 or (is_mispaired and not any(own.kind in _NAMED_OFTEN for own in differences))
 
 
 def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
