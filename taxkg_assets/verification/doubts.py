@@ -234,7 +234,8 @@ def _has_prefix_alone(one: str, other: str) -> bool:
     there = other.casefold()
     for match in load_verification().prefixes.denying.pattern.finditer(one):
         rest = match["rest"].casefold()
-        is_alone = re.search(rf"(?<![a-z-]){re.escape(rest)}", there) is not None
+        alone = re.compile(rf"(?<![a-z-]){re.escape(rest)}")
+        is_alone = alone.search(there) is not None and alone.search(one.casefold()) is None
         if is_alone and re.search(rf"(?:non|un|dis|not )-?{re.escape(rest)}", there) is None:
             return True
     return False

@@ -21,6 +21,7 @@ _SHORT_LEAD_IN = 5
 _LONG_SENTENCE = 40
 _SHORT_LABEL = 12  # words
 _SHORT_CHAIN = 60  # words of sentences that refer back to the first one
+_INSTEAD = re.compile(r"(?i)\W*instead\b")
 _REFERS_BACK = re.compile(r"(?i)\W*(?:it|they|this|these|that|those|such|he|she)\b")
 
 
@@ -197,7 +198,8 @@ def _split(
         )
         yield own
         refers_back = _REFERS_BACK.match(words) is not None
-        if before and not (is_pointer(before) or is_pointer(words) or is_contrast(words) or is_past(words)):
+        is_other_case = is_contrast(words) and _INSTEAD.match(words) is None
+        if before and not (is_pointer(before) or is_pointer(words) or is_other_case or is_past(words)):
             is_chain = refers_back and len(text[topic:end].split()) <= _SHORT_CHAIN
             first = topic if is_chain else last_start
             yield replace(own, kind="pair", text=text[first:end], start=first, before="")
