@@ -317,6 +317,11 @@ def test_what_is_denied_in_other_words_is_seen(true: str, wrong: str, passage: s
             "On Form 9999, no fee but the mooring toll is reported.",
             "You are not required to report any fee other than the mooring toll.",
         ),
+        ("On Form 9999, leave the toll out of income.", "Income does not include the toll."),
+        (
+            "On Form 9999, a pier in use should call the port instead of filing.",
+            "Don't file if your pier is in use. Instead, call the port.",
+        ),
         (
             "Form 9999 says not to lower the toll by the mooring refund.",
             "Don't lower the toll by the mooring refund.",
