@@ -61,6 +61,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_under_denial
         and not row.is_pointer
         and not row.is_heading
+        and not _has_keys_of_place_alone(row)
         and not (row.turns_part and row.turns_whole)
         and not row.is_turned
         and not row.doubts
@@ -72,6 +73,16 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and row.score >= (least_score or 0.0)
         and row.probability >= _find_least_probability(row)
     )
+
+
+def _has_keys_of_place_alone(row: Comparison) -> bool:
+    """Return whether all of several keys of a claim are those of headings: a text says how they belong together."""
+    keys = [words for value, words in row.matched if value.kind in KEY_KINDS]
+    return len(keys) > 1 and not any(_prints(row, words) for words in keys)
+
+
+def _prints(row: Comparison, words: str) -> bool:
+    return bool(words) and words.casefold() in f"{row.passage.label} {row.passage.spoken}".casefold()
 
 
 def _find_least_probability(row: Comparison) -> float:
@@ -88,7 +99,7 @@ def _score_covered(row: Comparison) -> float:
     share = min(row.coverage, row.soft_coverage)
     if not row.own_coverage:
         return share
-    printed = sum(words.casefold() in row.passage.spoken.casefold() for _, words in row.matched if words)
+    printed = sum(_prints(row, words) for _, words in row.matched)
     words, values = row.shared_weight / row.own_coverage, _VALUE_WEIGHT * printed
     return (share * words + values) / (words + values)
 
@@ -208,10 +219,14 @@ def _is_denied(
 
 
 def _choose(rows: Sequence[Comparison]) -> Comparison | None:
-    """Return the passage that most likely supports; of nearly equal ones a single sentence."""
+    """Return the passage that most likely supports; of nearly equal ones a single sentence.
+
+    A pair of which one sentence contradicts counts only where nothing else supports.
+    """
     found = sorted(
         (row for row in rows if supports(row) and not _is_refuted(row, rows)), key=lambda row: -row.probability
     )
+    found = [row for row in found if not any(_contradicts_within(other, row) for other in rows)] or found
     near = [row for row in found if row.probability >= found[0].probability - _NEAR]
     return min(near, key=lambda row: row.passage.kind == "pair", default=None)
 
