@@ -255,8 +255,12 @@ def _read_cells(
 ) -> Iterator[Passage]:
     node = nodes.get(table["table_id"])
     path = tuple(node["heading_path"].split(" > ")) if node else ()
+    columns = {(cell["row_ix"], cell["text"]): cell["col_path"] for cell in table["cells"] or ()}
     for cell in table["cells"] or ():
-        words = ": ".join(part for part in (cell["row_path"], cell["col_path"], cell["text"]) if part)
+        # A cell that heads a row is read with the head of its own column: `IF …: AND …: THEN …`.
+        heads = [(columns.get((cell["row_ix"], own), ""), own) for own in cell["row_path"].split(" > ")]
+        row_path = " > ".join(f"{column} {own}".strip() for column, own in heads)
+        words = ": ".join(part for part in (row_path, cell["col_path"], cell["text"]) if part)
         words = words.replace(" > ", ", ")
         box: PlacedBoxRecord | None = {"page": table["page"], **cell["bbox"]} if cell["bbox"] else None
         yield Passage(

@@ -97,6 +97,16 @@ def test_a_cell_speaks_with_its_headers() -> None:
     assert found.bboxes == ({**box, "page": 2},)
 
 
+def test_a_cell_that_heads_a_row_is_read_with_the_head_of_its_column() -> None:
+    cells = [
+        {"row_ix": 1, "col_ix": 1, "row_path": "Barge", "col_path": "AND line 4 is over", "text": "$90", "bbox": None},
+        {"row_ix": 1, "col_ix": 2, "row_path": "Barge > $90", "col_path": "THEN enter", "text": "$5", "bbox": None},
+    ]
+    table = {"document_id": "d", "table_id": "t", "page": 2, "title": "Fees", "cells": cells}
+    texts = [own.text for own in build_passages([], [table])]
+    assert texts == ["Barge: AND line 4 is over: $90", "Barge, AND line 4 is over $90: THEN enter: $5"]
+
+
 @pytest.mark.parametrize(
     ("key", "keys"),
     [
