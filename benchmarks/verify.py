@@ -48,6 +48,8 @@ SPLITS = (
     "eleventh_held_out",
     "twelfth_development",
     "twelfth_held_out",
+    "thirteenth_development",
+    "thirteenth_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

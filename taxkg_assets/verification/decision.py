@@ -61,17 +61,47 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_under_denial
         and not row.is_pointer
         and not row.is_heading
+        and not _has_keys_of_place_alone(row)
         and not (row.turns_part and row.turns_whole)
         and not row.is_turned
         and not row.doubts
         and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
-        and min(row.coverage, row.soft_coverage) >= bounds.covered
+        and _score_covered(row) >= bounds.covered
         and row.unsaid < bounds.missing_weight
         and row.strange < bounds.strange
         and row.score >= (least_score or 0.0)
-        and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
+        and row.probability >= _find_least_probability(row)
     )
+
+
+def _has_keys_of_place_alone(row: Comparison) -> bool:
+    """Return whether all of several keys of a claim are those of headings: a text says how they belong together."""
+    keys = [words for value, words in row.matched if value.kind in KEY_KINDS]
+    return len(keys) > 1 and not any(_prints(row, words) for words in keys)
+
+
+def _prints(row: Comparison, words: str) -> bool:
+    return bool(words) and words.casefold() in f"{row.passage.label} {row.passage.spoken}".casefold()
+
+
+def _find_least_probability(row: Comparison) -> float:
+    """Return the probability that a passage must reach, less where it says all of the claim in some words."""
+    bounds = load_verification().thresholds
+    if not row.own_absent:
+        return bounds.support_by_words
+    is_said = row.soft_coverage >= bounds.said and row.rivalry < 0
+    return bounds.support_by_sense if is_said else bounds.support
+
+
+def _score_covered(row: Comparison) -> float:
+    """Return the share of a claim's words and values that a passage has or comes near to, 0 to 1."""
+    share = min(row.coverage, row.soft_coverage)
+    if not row.own_coverage:
+        return share
+    printed = sum(_prints(row, words) for _, words in row.matched)
+    words, values = row.shared_weight / row.own_coverage, _VALUE_WEIGHT * printed
+    return (share * words + values) / (words + values)
 
 
 def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
@@ -118,7 +148,8 @@ def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
         return False
     if any(str(low) not in figures for low, _ in find_ranges(row.passage.headers)):
         return False
-    return len(differences) == 1 or not {own.stated for own in differences} - _list_stated(row)
+    is_mispaired = not {own.stated for own in differences} - _list_stated(row)
+    return len(differences) == 1 or (is_mispaired and not any(own.kind in _NAMED_OFTEN for own in differences))
 
 
 def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
@@ -188,10 +219,14 @@ def _is_denied(
 
 
 def _choose(rows: Sequence[Comparison]) -> Comparison | None:
-    """Return the passage that most likely supports; of nearly equal ones a single sentence."""
+    """Return the passage that most likely supports; of nearly equal ones a single sentence.
+
+    A pair of which one sentence contradicts counts only where nothing else supports.
+    """
     found = sorted(
         (row for row in rows if supports(row) and not _is_refuted(row, rows)), key=lambda row: -row.probability
     )
+    found = [row for row in found if not any(_contradicts_within(other, row) for other in rows)] or found
     near = [row for row in found if row.probability >= found[0].probability - _NEAR]
     return min(near, key=lambda row: row.passage.kind == "pair", default=None)
 

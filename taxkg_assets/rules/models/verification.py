@@ -37,6 +37,8 @@ class Thresholds(Section):
         covered: Weighted share, 0 to 1, of a statement's words that a passage that supports has or comes near to.
         support: Probability, 0 to 1, from which a passage supports.
         support_by_words: The same, for a passage that has all words of the statement itself.
+        support_by_sense: The same, for a passage that has or comes near to nearly all of them.
+        said: Weighted share, 0 to 1, of a statement's words that nearly all is.
         strange: Inverse document frequency from which a thing that a passage does not name leaves a statement open.
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
         score: Blended score, 0 to 1, of a passage that is near.
@@ -66,6 +68,8 @@ class Thresholds(Section):
     covered: float
     support: float
     support_by_words: float
+    support_by_sense: float
+    said: float
     strange: float
     blend: float
     score: float
@@ -243,6 +247,8 @@ class Numbers(RuleList[Rule]):
 
     only_one: Rule
     only_do_one: Rule
+    several: Rule
+    one: Rule
     both: Rule
     as_both: Rule
 
@@ -330,6 +336,7 @@ class Exclusives(RuleList[Rule]):
     limit: Rule
     only_these: Rule
     marker: Rule
+    not_only: Rule
 
 
 class Pointers(RuleList[Rule]):
