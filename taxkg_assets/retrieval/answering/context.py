@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from math import inf
 
@@ -243,6 +243,24 @@ def fill_list(context: PassageContext, ref: SentenceRef) -> set[SentenceRef]:
     max_words = limits.whole_words if is_one_statement else limits.item_context_words
     sibling_refs, is_complete = _take_items(context, siblings, max_words=max_words)
     return listed | sibling_refs if is_complete else set()
+
+
+def complete_lists(context: PassageContext, refs: Collection[SentenceRef]) -> set[SentenceRef]:
+    """Return the other items of short lists of which the sentences quote most items: a few missing ones mislead.
+
+    Args:
+        context: Lines of adjacent rows.
+        refs: The sentences.
+    """
+    limits, added = load_answers().lists, set[SentenceRef]()
+    quoted_ixs = {line_ix for line_ix, _ in refs}
+    for line_ix in quoted_ixs:
+        line = context.lines[line_ix]
+        items = context.items_of(line) if line.is_item and line.intro_ixs and not line.is_table else []
+        if sum(item.line_ix in quoted_ixs for item in items) >= limits.shown_share * len(items) > 0:
+            item_refs, is_complete = _take_items(context, items, max_words=limits.whole_words)
+            added |= item_refs if is_complete else set()
+    return added
 
 
 def _take_items(context: PassageContext, items: Sequence[Line], *, max_words: int) -> tuple[set[SentenceRef], bool]:

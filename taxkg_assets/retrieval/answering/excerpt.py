@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
 from taxkg_assets.retrieval.answering.comparisons import COMPARISON, find_compared_statements
+from taxkg_assets.retrieval.answering.context import complete_lists
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
 from taxkg_assets.retrieval.answering.statement_scores import (
     find_figures,
@@ -181,6 +182,9 @@ def choose_units(
         if drafts and (is_full or (statement_ix not in required and repeats(new_draft, drafts))):
             continue
         drafts = merged
+    if not codes:
+        for draft in drafts:
+            draft.refs |= complete_lists(draft.context, draft.refs)
     passage_score: dict[int, float] = {}
     for draft in drafts:
         passage_score[draft.passage] = max(draft.score, passage_score.get(draft.passage, draft.score))

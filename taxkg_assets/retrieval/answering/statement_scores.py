@@ -137,7 +137,8 @@ def rank_statements(
 ) -> list[int]:
     """Choose statements greedily: in each step the one with the best score that adds most to those already chosen.
 
-    Statements whose score is below a share of the best score are not chosen.
+    Statements whose score is below a share of the best score are not chosen. The share is higher for a document that
+    contains neither the best statement nor a required one: its statements are mostly about another subject.
 
     Args:
         statements: Statements of the passages.
@@ -150,8 +151,15 @@ def rank_statements(
     """
     order = list(required)
     best_score = max(scores.values())
-    min_score = min(best_score, load_answers().least_share * best_score)
-    candidates = {ix: score for ix, score in scores.items() if ix not in order and score >= min_score}
+    limits = load_answers()
+    best_ix = max(scores, key=lambda ix: (scores[ix], -ix))
+    main_documents = {statements[ix].document_id for ix in (best_ix, *required)}
+    candidates = {}
+    for ix, score in scores.items():
+        is_elsewhere = statements[ix].document_id not in main_documents
+        min_share = limits.least_share_elsewhere if is_elsewhere else limits.least_share
+        if ix not in order and score >= min(best_score, min_share * best_score):
+            candidates[ix] = score
     while candidates:
         chosen = [statements[ix] for ix in order]
         gains = {

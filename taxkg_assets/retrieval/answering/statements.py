@@ -74,6 +74,12 @@ class Statement:
         """Return the line that contains the statement."""
         return self.context.lines[self.line_ix]
 
+    @property
+    def document_id(self) -> str:
+        """Return the id of the document that contains the statement."""
+        document_id: str = self.context.facts.columns["document_id"][self.row]
+        return document_id
+
 
 def find_statements(
     results: Sequence[Result],

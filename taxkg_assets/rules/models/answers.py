@@ -63,6 +63,7 @@ class Lists(Section):
 
     Attributes:
         whole_words: Most words of a list that is quoted whole with the sentence before it.
+        shown_share: Share of its items from which a list is quoted whole, up to `whole_words`.
         item_context_words: Most words of a list that is quoted around one item.
         inline_items: Most items of a list inside a sentence.
         rows_before: Passages before an item in which the beginning of its list is searched.
@@ -74,6 +75,7 @@ class Lists(Section):
     """
 
     whole_words: int
+    shown_share: float
     item_context_words: int
     inline_items: int
     rows_before: int
@@ -117,6 +119,7 @@ class Answers(Family):
     most_words: int
     most_figures: float
     least_share: float
+    least_share_elsewhere: float
     early: dict[str, float]
     worth: dict[str, float]
     liked_reach: float

@@ -17,12 +17,16 @@ Section = tuple[str, Sequence[str]]
 
 
 def make_facts(
-    *sections: Section, keys: Sequence[str | None] = (), level: str = "paragraph", levels: Sequence[str] = ()
+    *sections: Section,
+    keys: Sequence[str | None] = (),
+    level: str = "paragraph",
+    levels: Sequence[str] = (),
+    documents: Sequence[str] = (),
 ) -> PassageFacts:
     """Facts of passages: each a heading and its lines; sections of one heading are one."""
     rows = [
         {
-            "document_id": "z--2031",
+            "document_id": documents[number] if documents else "z--2031",
             "anchor_id": f"z--2031#{heading}" if heading else None,
             "anchor_key": keys[number] if keys else None,
             "heading_path": f"Booklet > {heading}" if heading else "Booklet",

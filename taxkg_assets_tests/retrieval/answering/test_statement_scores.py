@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from taxkg_assets.retrieval.answering.excerpt import repeats
+from taxkg_assets.retrieval.answering.excerpt import choose_units, repeats
 from taxkg_assets.retrieval.answering.statement_scores import find_figures, rank_statements
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.units import draft_unit
@@ -15,9 +15,9 @@ from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts,
 from tools.rule_switch import every_rule
 
 
-def read_all(*sections: Section, level: str = "paragraph") -> list[Statement]:
+def read_all(*sections: Section, level: str = "paragraph", documents: Sequence[str] = ()) -> list[Statement]:
     """All statements of some sections, each section a passage of its own."""
-    facts = make_facts(*sections, level=level)
+    facts = make_facts(*sections, level=level, documents=documents)
     opened = open_contexts(range(facts.rows.height), facts)
     contexts = list({id(context): context for context in opened.values()}.values())
     return [own for context in contexts for own in state(context)]
@@ -50,6 +50,13 @@ def test_a_new_but_poor_statement_does_not_end_the_choice() -> None:
     good = "Guests pay half of the rent of the season at the gate of the harbor."
     found = rank(read_all(("Rent", [RENT]), ("Barns", [poor]), ("Guests", [good])), [1.0, 0.56, 0.6])
     assert found == [RENT, good]
+
+
+@pytest.mark.parametrize(("document", "is_reported"), [("z--2031", True), ("y--2031", False)])
+def test_a_statement_of_another_document_must_be_better(document: str, is_reported: bool) -> None:
+    good = "Guests pay half of the rent of the season at the gate of the harbor."
+    found = rank(read_all(("Rent", [RENT]), ("Guests", [good]), documents=["z--2031", document]), [1.0, 0.6])
+    assert (good in found) == is_reported
 
 
 def test_where_no_statement_is_worth_anything_the_best_is_still_reported() -> None:
@@ -88,3 +95,14 @@ def test_what_ends_in_the_past_is_expired_with_what_it_announces() -> None:
     with every_rule():  # the rule is off for lack of evidence
         found = read_all(("Toll", [past, "A barge pays $4 a day at the gate.", "A ferry pays $9 a day at the gate."]))
     assert [own.is_expired for own in found] == [True, True, False]
+
+
+@pytest.mark.parametrize(("quoted_count", "is_whole"), [(1, False), (3, True)])
+def test_a_list_of_which_most_is_quoted_is_quoted_whole(quoted_count: int, is_whole: bool) -> None:
+    items = [
+        f"• Guests of pier {number}: the rent that is printed on sheet {number} of the harbor" for number in range(5)
+    ]
+    statements = read_all(("Rent", ["Enter the rent of the season, which is found as follows.", *items]))
+    chosen = [ix for ix, statement in enumerate(statements) if statement.text.startswith("• ")][:quoted_count]
+    (draft,) = choose_units(statements, dict.fromkeys(chosen, 1.0), order=chosen)
+    assert (len({line_ix for line_ix, _ in draft.refs}) == len(items) + 1) == is_whole
