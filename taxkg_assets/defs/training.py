@@ -24,7 +24,7 @@ from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.distances import read_distances
 from taxkg_assets.training.hard_negatives import build_hard_negatives
 from taxkg_assets.training.invariants import find_leaked_pairs, find_leaking_groups, find_near_negatives
-from taxkg_assets.training.judge import score_by, score_false, score_valid
+from taxkg_assets.training.judge import estimate_false_share, estimate_valid_share, score_by
 from taxkg_assets.training.pairs import REPEATS, Steps, build_pairs
 from taxkg_assets.training.scenario_queries import build_scenario_queries
 
@@ -112,7 +112,7 @@ hard_negatives = table(
 @gate(on="pairs")
 def pairs_are_valid(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
     """A judge finds enough pairs of a stratified sample valid: the passage answers the query."""
-    return _judged("valid_share", score_valid(pairs), pairs, by="kind", verdict="is_valid_pair")
+    return _judged("valid_share", estimate_valid_share(pairs), pairs, by="kind", verdict="is_valid_pair")
 
 
 @gate(on="pairs", reads=("eval_queries", "scenario_queries"))
@@ -148,7 +148,7 @@ def no_family_is_on_both_sides(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
 @gate(on="hard_negatives")
 def negatives_are_wrong(hard_negatives: dy.DataFrame[schemas.HardNegatives]) -> Verdict:
     """A judge finds that few hard negatives of a stratified sample answer the query."""
-    share = score_false(hard_negatives)
+    share = estimate_false_share(hard_negatives)
     return _judged("false_negative_share", share, hard_negatives, by="source", verdict="is_false_negative")
 
 
@@ -169,7 +169,7 @@ def _judged(metric: str, value: float, rows: pl.DataFrame, *, by: str, verdict: 
     """Compare the share over all rows with its floor, and the share of each kind or source with a floor of its own."""
     floors = {floor.metric: floor for floor in load_floors("pairs" if by == "kind" else "hard_negatives")}
     floor, of_any = floors[metric], floors[f"{metric}_of_any_{by}"]
-    strata = score_by(rows, by=by, verdict=verdict)
+    strata = score_by(rows, stratum=by, verdict=verdict)
     judged = int(strata["judged"].sum())
     is_broken = not rows.is_empty() and (judged < min(floor.least_n, rows.height) or not floor.holds(value))
     faults = [(metric, value, floor.floor)] if is_broken else []

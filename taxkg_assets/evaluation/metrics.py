@@ -346,7 +346,7 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
                 _mean(slice_chunks["status"] == "accepted"),
                 "share",
                 slice_chunks.height,
-                piece=slice_name,
+                slice_name=slice_name,
                 note=note,
             ),
             figure(
@@ -354,7 +354,7 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
                 _mean(slice_chunks["boundary_confidence"]),
                 "share",
                 slice_chunks.height,
-                piece=slice_name,
+                slice_name=slice_name,
                 note=note,
             ),
         ]

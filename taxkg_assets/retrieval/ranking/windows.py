@@ -123,7 +123,7 @@ class Windows:
 
     @cached_property
     def _best(self) -> Ints:
-        return np.array(self.ranked_rows[: load_ranking().windows.ranked_rows], dtype=np.int64)
+        return np.array(self.ranked_rows[: load_ranking().windows.ranked], dtype=np.int64)
 
     def _take_adjacent(self, row: int, chosen_rows: set[int], *, budget: int) -> None:
         """Add rows after and before the hit, within the budget of words: first under its heading, then around it."""
