@@ -146,7 +146,7 @@ embeddings = table(
     build_embeddings,
     group="retrieval",
     resources={
-        "old": read_known_vectors,
+        "old_embeddings": read_known_vectors,
         "encoder": defer_passage_encoder,
         "base": lambda home: defer_base(home) if is_tuned(home) else None,
         "progress": lambda home: stage_meter("embeddings"),
