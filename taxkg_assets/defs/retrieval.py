@@ -225,27 +225,22 @@ def build_index_version(
     known_tokens = memory.list_keys()
     tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
     token_cache.keep(encoder.model_hash, memory, known=known_tokens)
-    known = build_precomputed(
-        rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens
-    )
+    texts, unit_texts = rows.drop("vector"), ordered.drop("vector")
+    precomputed = build_precomputed(texts, vectors, units=unit_texts, catalogue=catalogue, tokens=tokens)
     manifest = build_index(
         connection,
         rows,
         units=units,
-        precomputed=known,
+        precomputed=precomputed,
         path="",
         model_name=encoder.model_name,
         model_hash=encoder.model_hash,
         input_versions=contents,
         settings=settings,
     )
-    flat = FlatRows(
-        rows.drop("vector"), ordered.drop("vector"), stack_vectors(ordered["vector"]), tables.sort("table_id")
-    )
     is_local = isinstance(store.storage, LocalStorage)
-    write_index_files(
-        building, precomputed=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by
-    )
+    flat = FlatRows(texts, unit_texts, stack_vectors(ordered["vector"]), tables.sort("table_id")) if is_local else None
+    write_index_files(building, precomputed=precomputed, vectors=vectors, flat=flat, terms_by=terms.found_by)
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an existing index is never built again.
     store.storage.publish_folder(building, path)

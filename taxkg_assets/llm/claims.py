@@ -105,7 +105,7 @@ def _has_other_bounds(claim: str, source: str) -> bool:
 
 
 def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
-    """Return each figure with the meaning of the comparator beside it: `more than $600`, `65 or older`; else empty."""
+    """Return each figure with the meaning of the comparator next to it: `more than $600`, `65 or older`; else empty."""
     max_distance = load_claims().bound_reach
     text, comparators = mark_matches(text, load_claims().comparators)
     figures = list(load_llm().figures.number_or_key.pattern.finditer(text))

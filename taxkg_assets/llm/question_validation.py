@@ -42,7 +42,7 @@ def find_question_flaw(question: str, source: str) -> str:
 
 
 def has_instruction(text: str) -> bool:
-    """Return whether a text addresses a program, or tells its reader to do something.
+    """Return whether a text addresses a program, or instructs its reader to do something.
 
     Args:
         text: The text.
