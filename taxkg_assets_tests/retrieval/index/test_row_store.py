@@ -68,7 +68,7 @@ def test_cells_of_one_fetch_are_cached_together_also_where_the_cache_is_full(
     columns = FetchedFacts(pl.DataFrame(), lance).columns
     columns.fetch([0, 1, 2], ("terms",))
     columns.fetch([1, 2, 3], ("terms",))
-    assert columns["terms"].kept() == {row: rows["terms"][row] for row in (1, 2, 3)}
+    assert columns["terms"].copy_cache() == {row: rows["terms"][row] for row in (1, 2, 3)}
 
 
 def test_only_columns_that_lack_a_cell_are_read(lance: LanceRows, monkeypatch: pytest.MonkeyPatch) -> None:
