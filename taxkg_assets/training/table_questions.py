@@ -31,6 +31,7 @@ def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterat
         passages = corpus.chunks_by_node.get(table["table_id"], ())
         if len(_title_words(table["title"])) < rules.min_title_words:
             continue
+        # A cell that is the header of its own row has no value.
         headers = {(cell["row_ix"], header) for cell in table["cells"] for header in cell["row_path"].split(" > ")}
         cells = [cell for cell in table["cells"] if (cell["row_ix"], cell["text"]) not in headers and _is_usable(cell)]
         lines_of = {
