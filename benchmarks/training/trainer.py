@@ -108,7 +108,7 @@ def train(sample: Sample, name: str, seed: int) -> Trained:
     """
     opened, settings = Home(home=sample.home), EncoderSettings()
     pairs, negatives = (opened.store.read(table) for table in ("pairs", "hard_negatives"))
-    examples, dev = sample_examples(pairs, negatives, most=sample.examples, dev=sample.dev)
+    examples, dev = sample_examples(pairs, negatives, max_examples=sample.examples, max_dev=sample.dev)
     if len(examples) < settings.steps.batch or not dev:
         raise CorpusError(f"{sample.home} has {len(examples)} training and {len(dev)} development examples: too few.")
     is_late = name == "own with late interaction"

@@ -126,7 +126,7 @@ class KeptTuner:
         before, after = (
             score_dense(EncoderTrainer(one, EncoderSettings()).encode, find_small(dev)) for one in (base, model)
         )
-        scale = fit_scale(before.places, after.places)
+        scale = fit_scale(before.cosine_by_rank, after.cosine_by_rank)
         encoder = SentenceEncoder(
             model=model,
             model_name=out.name,

@@ -174,7 +174,7 @@ embeddings = table(
     build_embeddings,
     group="retrieval",
     resources={
-        "old": begin_vectors,
+        "old_embeddings": begin_vectors,
         "encoder": defer_passage_encoder,
         "base": lambda home: defer_base(home) if is_tuned(home) else None,
         "progress": lambda home: stage_meter("embeddings"),
@@ -286,9 +286,8 @@ def build_index_version(
     cached_keys = memory.list_keys()
     tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
     token_cache.keep(encoder.model_hash, memory, cached_keys=cached_keys)
-    precomputed = build_precomputed(
-        rows.drop("vector"), vectors, units=sorted_units.drop("vector"), catalogue=catalogue, tokens=tokens
-    )
+    texts, unit_texts = rows.drop("vector"), sorted_units.drop("vector")
+    precomputed = build_precomputed(texts, vectors, units=unit_texts, catalogue=catalogue, tokens=tokens)
     manifest = build_index(
         connection,
         rows,
@@ -300,17 +299,10 @@ def build_index_version(
         input_versions=contents,
         settings=settings,
     )
-    flat = FlatRows(
-        rows.drop("vector"), sorted_units.drop("vector"), stack_vectors(sorted_units["vector"]), tables.sort("table_id")
-    )
     is_local = isinstance(store.storage, LocalStorage)
-    write_index_files(
-        building,
-        precomputed=precomputed,
-        vectors=vectors,
-        flat=flat if is_local else None,
-        terms_by=terms.code_digest,
-    )
+    unit_vectors = stack_vectors(sorted_units["vector"])
+    flat = FlatRows(texts, unit_texts, unit_vectors, tables.sort("table_id")) if is_local else None
+    write_index_files(building, precomputed=precomputed, vectors=vectors, flat=flat, terms_by=terms.code_digest)
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an existing index is never built again.
     store.storage.publish_folder(building, path)

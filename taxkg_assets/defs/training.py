@@ -24,7 +24,7 @@ from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.distances import read_distances
 from taxkg_assets.training.hard_negatives import build_hard_negatives
 from taxkg_assets.training.invariants import find_leaked_pairs, find_leaking_groups, find_near_negatives
-from taxkg_assets.training.judge import score_by, score_false, score_valid
+from taxkg_assets.training.judge import estimate_false_share, estimate_valid_share, score_by
 from taxkg_assets.training.pairs import REPEATS, Steps, build_pairs
 from taxkg_assets.training.scenario_queries import build_scenario_queries
 
@@ -125,7 +125,7 @@ hard_negatives = table(
 def pairs_are_valid(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
     """A judge finds enough pairs of a stratified sample valid: the passage answers the query."""
     return _compare_shares(
-        "valid_share", score_valid(pairs), pairs, stratum_column="kind", verdict_column="is_valid_pair"
+        "valid_share", estimate_valid_share(pairs), pairs, stratum_column="kind", verdict_column="is_valid_pair"
     )
 
 
@@ -162,7 +162,7 @@ def no_family_is_on_both_sides(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
 @gate(on="hard_negatives")
 def negatives_are_wrong(hard_negatives: dy.DataFrame[schemas.HardNegatives]) -> Verdict:
     """A judge finds that few hard negatives of a stratified sample answer the query."""
-    share = score_false(hard_negatives)
+    share = estimate_false_share(hard_negatives)
     return _compare_shares(
         "false_negative_share", share, hard_negatives, stratum_column="source", verdict_column="is_false_negative"
     )
@@ -187,7 +187,7 @@ def _compare_shares(
     """Compare the share over all rows with its floor, and the share of each kind or source with a floor of its own."""
     floors = {floor.metric: floor for floor in load_floors("pairs" if stratum_column == "kind" else "hard_negatives")}
     floor, stratum_floor = floors[metric], floors[f"{metric}_of_any_{stratum_column}"]
-    strata = score_by(rows, by=stratum_column, verdict=verdict_column)
+    strata = score_by(rows, stratum=stratum_column, verdict=verdict_column)
     judged_count = int(strata["judged"].sum())
     is_broken = not rows.is_empty() and (judged_count < min(floor.least_n, rows.height) or not floor.holds(value))
     missed_floors = [(metric, value, floor.floor)] if is_broken else []

@@ -215,7 +215,7 @@ def train_cross_encoder(home: Home, examples: Sequence[Example], dev: Sequence[E
         progress=stage_meter("reranker"),
     )
     base = chosen["name"] if chosen else open_base(home).model_name
-    (trained.folder / "README.md").write_text(render_cross_card(trained, base=base, kinds=examples), encoding="utf8")
+    (trained.folder / "README.md").write_text(render_cross_card(trained, base=base, examples=examples), encoding="utf8")
     path = store_model(home, trained.folder, f"cross-{trained.sha256[:12]}")
     scorer = open_scorer(home, kind="cross", path=path, name=base)
     return Candidate("cross", path, base, trained.sha256, describe_settings(settings), scorer.score)

@@ -140,7 +140,10 @@ def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = 
     by_bin: dict[int, list[tuple[float, bool]]] = {}
     for confidence, is_right in pairs:
         by_bin.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
-    bin_errors = (abs(sum(sure for sure, _ in pair) - sum(right for _, right in pair)) for pair in by_bin.values())
+    bin_errors = (
+        abs(sum(confidence for confidence, _ in members) - sum(is_right for _, is_right in members))
+        for members in by_bin.values()
+    )
     return sum(bin_errors) / len(pairs)
 
 

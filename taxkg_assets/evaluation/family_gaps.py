@@ -14,7 +14,7 @@ DEVELOPMENT, LEFT_OUT = "development", "left out"
 ALL = "all"
 """Name of the row that counts all families of a group together."""
 GAP = "_gap"
-"""Suffix of a floor's metric that stands for the score of development families minus that of left-out families."""
+"""Suffix of a floor's metric for the score of development families minus that of left-out families."""
 _GAPS = {
     "floor_id": pl.String,
     "metric": pl.String,

@@ -81,7 +81,7 @@ def render_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedb
 
 
 def _count_routes(query_log: pl.DataFrame) -> list[dict[str, Any]]:
-    """Count how often questions asked for each form, year, box and state."""
+    """Count how often questions name each form, year, box and state."""
     pairs = [
         {"what": name, "value": str(value)}
         for route in query_log["route"]

@@ -1,4 +1,4 @@
-"""The budget of one run: tokens, money and time; and the price of a call."""
+"""The budget of one run in tokens, money and time, and the price of a call."""
 
 from __future__ import annotations
 
@@ -35,10 +35,14 @@ class Price:
 
 
 class Prices:
-    """Prices by model: the user's own first, then the price list of `rules/prices.yaml`."""
+    """Prices by model: the user's own first, then the price list of `rules/prices.yaml`.
+
+    Args:
+        own: The user's prices by pattern of the model id.
+    """
 
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
-        self._own = {re.compile(pattern): price for pattern, price in (own or {}).items()}
+        self._own_prices = {re.compile(pattern): price for pattern, price in (own or {}).items()}
 
     def find(self, model: str) -> Price | None:
         """Return the price of a model; None where no list names it.
@@ -46,7 +50,7 @@ class Prices:
         Args:
             model: Model id.
         """
-        for pattern, price in self._own.items():
+        for pattern, price in self._own_prices.items():
             if pattern.search(model):
                 return price
         for rule in load_prices().rules:
@@ -60,14 +64,14 @@ class Usage:
     """Calls, tokens and cost so far.
 
     Attributes:
-        calls: Calls that were made.
-        cached: Calls that were replayed from the record.
+        calls: Calls made.
+        cached: Calls replayed from the cache.
         input_tokens: Tokens of the requests.
         output_tokens: Tokens of the replies.
-        usd: Cost of the calls whose model has a known price.
-        unpriced: Calls of models without a known price.
+        usd: Cost in US dollars of the calls with a known price.
+        unpriced: Calls without a known price.
         dropped: Proposals that failed the evidence check.
-        failures: Number of failed calls by reason.
+        failures: Failed calls and replaced proposals by reason.
     """
 
     calls: int = 0
@@ -84,7 +88,12 @@ class Budget:
     """Admits a model call only if its maximum cost fits the budget, including calls in progress; 0 means no limit.
 
     Args:
-        ledger: Tokens and dollars already spent, also by other processes; by default those of this object.
+        usd: Most US dollars.
+        tokens: Most tokens of requests and replies together.
+        seconds: Time after which no further call is made.
+        prices: Prices by model.
+        clock: Returns the time in seconds.
+        ledger: Returns the tokens and dollars already spent, also by other processes; by default those of this object.
     """
 
     def __init__(
@@ -99,7 +108,7 @@ class Budget:
     ) -> None:
         self.prices, self.spent = prices, Usage()
         self._usd, self._tokens, self._seconds = usd, tokens, seconds
-        self._clock, self._begun = clock, clock()
+        self._clock, self._began_at = clock, clock()
         self._ledger = ledger or (lambda: (self.spent.input_tokens + self.spent.output_tokens, self.spent.usd))
         self._lock = threading.Lock()
         self._reserved_tokens, self._reserved_usd = 0, 0.0
@@ -118,12 +127,12 @@ class Budget:
             BudgetError: The call could exceed the budget.
         """
         price = self.prices.find(request.model)
-        tokens = request.estimated_tokens + request.max_tokens
-        usd = price.cost(request.estimated_tokens, request.max_tokens) if price is not None else 0.0
+        max_tokens = request.estimated_tokens + request.max_tokens
+        max_usd = price.cost(request.estimated_tokens, request.max_tokens) if price is not None else 0.0
         with self._lock:
-            self._refuse_excess(request, tokens=tokens, usd=usd, is_priced=price is not None)
-            self._reserved_tokens += tokens
-            self._reserved_usd += usd
+            self._refuse_excess(request, tokens=max_tokens, usd=max_usd, is_priced=price is not None)
+            self._reserved_tokens += max_tokens
+            self._reserved_usd += max_usd
 
         def settle(reply: Reply) -> float | None:
             cost = price.cost(reply.input_tokens, reply.output_tokens) if price is not None else None
@@ -139,8 +148,8 @@ class Budget:
             yield settle
         finally:
             with self._lock:
-                self._reserved_tokens -= tokens
-                self._reserved_usd -= usd
+                self._reserved_tokens -= max_tokens
+                self._reserved_usd -= max_usd
 
     def note(self, *, cached: int = 0, dropped: int = 0, failure: str = "") -> None:
         """Count results that caused no cost.
@@ -157,11 +166,19 @@ class Budget:
                 self.spent.failures[failure] = self.spent.failures.get(failure, 0) + 1
 
     def _refuse_excess(self, request: Request, *, tokens: int, usd: float, is_priced: bool) -> None:
-        kept = "Calls made so far are kept. Raise the limit, and run again to resume."
+        """Raise `BudgetError` if a call could exceed a limit.
+
+        Args:
+            request: The call.
+            tokens: Most tokens that it may need.
+            usd: Most US dollars that it may cost.
+            is_priced: Whether the price of its model is known.
+        """
+        advice = "Calls made so far are kept. Raise the limit, and run again to resume."
         spent_tokens, spent_usd = self._ledger() if self._tokens or self._usd else (0, 0.0)
         if self._tokens and spent_tokens + self._reserved_tokens + tokens > self._tokens:
             raise BudgetError(
-                f"{request.task}: the token budget of {self._tokens} (TAXKG_LLM_BUDGET_TOKENS) is used up. {kept}"
+                f"{request.task}: the token budget of {self._tokens} (TAXKG_LLM_BUDGET_TOKENS) is used up. {advice}"
             )
         if self._usd and not is_priced:
             raise BudgetError(
@@ -169,8 +186,10 @@ class Budget:
                 "Add the price to the file in TAXKG_LLM_PRICES (0 for a server of your own)."
             )
         if self._usd and spent_usd + self._reserved_usd + usd > self._usd:
-            raise BudgetError(f"{request.task}: the budget of ${self._usd:g} (TAXKG_LLM_BUDGET_USD) is used up. {kept}")
-        if self._seconds and self._clock() - self._begun > self._seconds:
             raise BudgetError(
-                f"{request.task}: the time limit of {self._seconds:g} s (TAXKG_LLM_BUDGET_SECONDS) is used up. {kept}"
+                f"{request.task}: the budget of ${self._usd:g} (TAXKG_LLM_BUDGET_USD) is used up. {advice}"
+            )
+        if self._seconds and self._clock() - self._began_at > self._seconds:
+            raise BudgetError(
+                f"{request.task}: the time limit of {self._seconds:g} s (TAXKG_LLM_BUDGET_SECONDS) is used up. {advice}"
             )

@@ -1,7 +1,7 @@
 """Lexical entailment: whether a sentence follows from its source, as far as words show it.
 
-A sentence must add nothing, claim nothing more strongly, and reverse nothing. What cannot be decided from words is
-rejected, so that some true sentences are rejected too.
+A sentence must not add anything to its source, state it more strongly, or reverse it. A sentence that words cannot
+decide is rejected, so that some true sentences are rejected too.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ from taxkg_assets.rules.models.llm import load_llm
 
 
 def find_unsupported_content(claim: str, source: str) -> str:
-    """Return the content of a sentence that its source does not support; empty if there is none.
+    """Return what a sentence states beyond its source, as a key of `_CHECKS`; empty if there is nothing.
 
     Args:
         claim: The sentence.
         source: Sentences that it must follow from.
     """
     claim, source = normalize_spelling(claim), normalize_spelling(source)
-    return next((name for name, is_broken in _BREACHES.items() if is_broken(claim, source)), "")
+    return next((name for name, is_unsupported in _CHECKS.items() if is_unsupported(claim, source)), "")
 
 
 # ------------------------------------------------------------------------------------------------------- words
 
 
-def _has_words_of_its_own(claim: str, source: str) -> bool:
+def _adds_words(claim: str, source: str) -> bool:
+    """Return whether a sentence has a content word that its source lacks, apart from words like `must`, `more than`."""
     free = frozenset(find_stem(word) for word in load_claims().free)
-    compared = (*load_claims().comparators, *load_claims().forces)
-    stems = find_stems(mark_matches(claim, compared)[0])
+    checked_elsewhere = (*load_claims().comparators, *load_claims().forces)
+    stems = find_stems(mark_matches(claim, checked_elsewhere)[0])
     return not stems or bool(stems - find_stems(source) - free)
 
 
@@ -55,31 +56,29 @@ def _has_words_of_its_own(claim: str, source: str) -> bool:
 
 
 def _has_other_measures(claim: str, source: str) -> bool:
-    """Return whether a sentence has a date, term or amount that its source lacks, or states of something else."""
+    """Return whether a sentence has a date, term or amount that its source lacks or states about something else."""
     is_new = not find_measures(claim) <= find_measures(source)
-    return is_new or _is_of_something_else(split_parts(claim), split_parts(source), find=find_measures)
+    return is_new or _moves_figure(split_parts(claim), split_parts(source), find=find_measures)
 
 
-def _is_of_something_else(
-    claimed: Sequence[str], said: Sequence[str], *, find: Callable[[str], frozenset[tuple[str, str]]]
+def _moves_figure(
+    claim_parts: Sequence[str], source_parts: Sequence[str], *, find: Callable[[str], frozenset[tuple[str, str]]]
 ) -> bool:
-    """Return whether the words around an amount or key fit another one in the source better."""
-    stated = [(find(part), find_stems(part)) for part in said]
-    for part in claimed:
-        for measure in find(part):
-            words = find_stems(part) - find_stems(" ".join(measure))
-            best_overlap = max(
-                (len(words & context_words) for measures, context_words in stated if measure in measures), default=0
-            )
-            other = max(
-                (
-                    len(words & context_words)
-                    for measures, context_words in stated
-                    if measures and measure not in measures
-                ),
-                default=0,
-            )
-            if other > best_overlap:
+    """Return whether the words around a figure in a sentence fit the words around another figure in its source better.
+
+    Args:
+        claim_parts: Parts of the sentence.
+        source_parts: Parts of its source.
+        find: Extracts the figures of a part: `find_measures` or `find_keys`.
+    """
+    source_figures = [(find(part), find_stems(part)) for part in source_parts]
+    for part in claim_parts:
+        for figure in find(part):
+            words = find_stems(part) - find_stems(" ".join(figure))
+            with_figure = [context for figures, context in source_figures if figure in figures]
+            with_others = [context for figures, context in source_figures if figures and figure not in figures]
+            same_overlap = max((len(words & context) for context in with_figure), default=0)
+            if any(len(words & context) > same_overlap for context in with_others):
                 return True
     return False
 
@@ -91,44 +90,48 @@ def find_measures(text: str) -> frozenset[tuple[str, str]]:
         text: The text.
 
     Returns:
-        Pairs of figure and unit.
+        Pairs of unit and figure.
     """
     rules = load_claims().measures
     return frozenset(
-        (m["unit"].casefold(), m["figure"].replace(",", "")) for rule in rules for m in rule.pattern.finditer(text)
+        (match["unit"].casefold(), match["figure"].replace(",", ""))
+        for rule in rules
+        for match in rule.pattern.finditer(text)
     )
 
 
 def _has_other_bounds(claim: str, source: str) -> bool:
-    stated = _find_bounds(source)
-    return not _find_bounds(claim) <= stated
+    return not _find_bounds(claim) <= _find_bounds(source)
 
 
 def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
-    """Return each figure with the word that bounds it: `more than $600`, `65 or older`; empty where none does."""
-    reach = load_claims().bound_reach
-    text, read = mark_matches(text, load_claims().comparators)
+    """Return each figure with the meaning of the comparator next to it: `more than $600`, `65 or older`; else empty."""
+    max_distance = load_claims().bound_reach
+    text, comparators = mark_matches(text, load_claims().comparators)
     figures = list(load_llm().figures.number_or_key.pattern.finditer(text))
-    bound: dict[int, str] = {}
-    for place, rule in read:
+    meaning_at: dict[int, str] = {}
+    for offset, rule in comparators:
         if rule.side == "left":
-            near = [m.start() for m in figures if 0 <= place - m.end() <= reach // 2]
-            bound |= {near[-1]: rule.meaning} if near else {}
+            before = [figure.start() for figure in figures if 0 <= offset - figure.end() <= max_distance // 2]
+            nearest = before[-1:]
         else:
-            near = [m.start() for m in figures if 0 <= m.start() - place <= reach]
-            bound |= {near[0]: rule.meaning} if near else {}
-    return frozenset((next(iter(find_figures(m[0])), m[0]), bound.get(m.start(), "")) for m in figures)
+            after = [figure.start() for figure in figures if 0 <= figure.start() - offset <= max_distance]
+            nearest = after[:1]
+        meaning_at |= dict.fromkeys(nearest, rule.meaning)
+    return frozenset(
+        (next(iter(find_figures(figure[0])), figure[0]), meaning_at.get(figure.start(), "")) for figure in figures
+    )
 
 
-def _leaves_out_a_condition(claim: str, source: str) -> bool:
+def _omits_condition(claim: str, source: str) -> bool:
     """Return whether a sentence omits an `if`, `unless`, `except` or `only` of its source, or states it as the rule."""
     if (is_limited(source) and not is_limited(claim)) or _swaps_conditions(claim, source):
         return True
-    said, least = find_stems(claim), load_llm().support.least_share
+    claim_stems, least_share = find_stems(claim), load_llm().support.least_share
     for rule in load_llm().limits_of_rules:
         for match in rule.pattern.finditer(source):
-            wanted = find_stems(_condition_end().split(source[match.end() :])[0])
-            if wanted and len(wanted & said) < least * len(wanted):
+            condition = find_stems(_condition_end().split(source[match.end() :])[0])
+            if condition and len(condition & claim_stems) < least_share * len(condition):
                 return True
     return False
 
@@ -140,23 +143,21 @@ def _condition_end() -> re.Pattern[str]:
 
 def _swaps_conditions(claim: str, source: str) -> bool:
     """Return whether a condition in one of two sentences is the rule in the other."""
-    condition, rule = _part_conditions(claim)
-    stated, stated_rule = _part_conditions(source)
-    straight, crossed = (
-        len(condition & stated) + len(rule & stated_rule),
-        len(condition & stated_rule) + len(rule & stated),
-    )
-    return bool(condition and stated) and crossed > straight
+    claim_condition, claim_rule = _separate_conditions(claim)
+    source_condition, source_rule = _separate_conditions(source)
+    kept = len(claim_condition & source_condition) + len(claim_rule & source_rule)
+    swapped = len(claim_condition & source_rule) + len(claim_rule & source_condition)
+    return bool(claim_condition and source_condition) and swapped > kept
 
 
-def _part_conditions(text: str) -> tuple[Words, Words]:
+def _separate_conditions(text: str) -> tuple[Words, Words]:
     """Return the words of a text's conditions, and those of the rest."""
     conditions = []
     for rule in load_claims().conditions:
         while match := rule.pattern.search(text):
-            inside = _condition_end().split(text[match.end() :])[0]
-            conditions.append(inside)
-            text = f"{text[: match.start()]} {text[match.end() + len(inside) :]}"
+            condition = _condition_end().split(text[match.end() :])[0]
+            conditions.append(condition)
+            text = f"{text[: match.start()]} {text[match.end() + len(condition) :]}"
     return find_stems(" ".join(conditions)), find_stems(text)
 
 
@@ -164,16 +165,16 @@ def _part_conditions(text: str) -> tuple[Words, Words]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """A part of a clause with the markers that apply to it, by family, and its number of negations."""
+class _ClausePart:
+    """The words of a part of a clause, the meanings of the markers that apply to it, by family, and its negations."""
 
     words: Words
     markers: Mapping[str, Words]
-    denials: int
+    negation_count: int
 
 
 _KEPT_FAMILIES = ("force", "extent", "failing", "share", "time")
-"""What a sentence may not leave out: `may`, `should`, `need not`, `some`, `fails to`, `half`, `before`."""
+"""Families of markers that a sentence may not leave out: `may`, `should`, `some`, `fails to`, `half`, `before`."""
 
 
 def find_contrast_terms(text: str) -> Words:
@@ -187,63 +188,75 @@ def find_contrast_terms(text: str) -> Words:
 
 def _has_another_force(claim: str, source: str) -> bool:
     """Return whether a part says `must`, `taxable` or `add` where the most similar part of its source does not."""
-    stated = _read_pieces(source)
-    return any(not _is_as_said(piece, stated) for piece in _read_pieces(claim) if piece.words)
+    source_parts = _read_parts(source)
+    return any(not _is_as_stated(part, source_parts) for part in _read_parts(claim) if part.words)
 
 
-def _is_as_said(piece: _Piece, stated: Sequence[_Piece]) -> bool:
-    shares = [score_coverage(piece.words, other.words) for other in stated]
-    best = max(shares, default=0.0)
-    nearest = [other for share, other in zip(shares, stated, strict=True) if share == best > 0]
-    return not nearest or any(_agrees(piece, other) for other in nearest)
+def _is_as_stated(part: _ClausePart, source_parts: Sequence[_ClausePart]) -> bool:
+    """Return whether a part has the markers and negations of a most similar part of its source."""
+    shares = [score_coverage(part.words, source_part.words) for source_part in source_parts]
+    best_share = max(shares, default=0.0)
+    nearest = [source_part for share, source_part in zip(shares, source_parts, strict=True) if share == best_share > 0]
+    return not nearest or any(_agrees(part, source_part) for source_part in nearest)
 
 
-def _agrees(piece: _Piece, other: _Piece) -> bool:
-    left_out = {rule.id for rule in _markers() if rule.can_be_left_out}
-    for family in {rule.family for rule in _markers()}:
-        claimed, stated = piece.markers.get(family, frozenset()), other.markers.get(family, frozenset())
-        if not claimed <= stated or (family in _KEPT_FAMILIES and not stated - claimed <= left_out):
+def _agrees(part: _ClausePart, source_part: _ClausePart) -> bool:
+    """Return whether a part adds no marker to that of its source, omits none it must keep, and negates as often."""
+    optional = {rule.id for rule in _list_markers() if rule.can_be_left_out}
+    for family in {rule.family for rule in _list_markers()}:
+        claimed, stated = part.markers.get(family, frozenset()), source_part.markers.get(family, frozenset())
+        if not claimed <= stated or (family in _KEPT_FAMILIES and not stated - claimed <= optional):
             return False
-    return piece.denials == other.denials
+    return part.negation_count == source_part.negation_count
 
 
 @cache
-def _markers() -> tuple[Marker, ...]:
+def _list_markers() -> tuple[Marker, ...]:
+    """Return the rules of all markers, in order of precedence."""
     rules = load_claims()
     return (*rules.comparators, *rules.forces, *rules.contrasts, *rules.conditions)
 
 
-def _read_pieces(text: str) -> list[_Piece]:
+def _read_parts(text: str) -> list[_ClausePart]:
     """Return the parts of each clause; a part without a marker has that of the nearest part.
 
     The force of a verb extends to what follows it; a statement on taxation extends back to its subject.
     """
     joint = load_claims().joints.ends_a_piece.pattern
-    pieces = []
+    clause_parts = []
     for clause in split_clauses(text):
-        parts = [part for part in joint.split(_part_at_conditions(mark_matches(clause, _markers())[0])) if part.strip()]
-        rules_of_piece = [[rule for n, rule in enumerate(_markers()) if chr(FIRST_MARK + n) in part] for part in parts]
-        families = {rule.family for rules in rules_of_piece for rule in rules}
-        for n, part in enumerate(parts):
-            markers = {family: _find_marker(rules_of_piece, family, at=n) for family in families}
-            pieces.append(_Piece(words=find_stems(part), markers=markers, denials=count_negations(part)))
-    return pieces
+        marked = _separate_marked_conditions(mark_matches(clause, _list_markers())[0])
+        parts = [part for part in joint.split(marked) if part.strip()]
+        rules_by_part = [
+            [rule for number, rule in enumerate(_list_markers()) if chr(FIRST_MARK + number) in part] for part in parts
+        ]
+        families = {rule.family for rules in rules_by_part for rule in rules}
+        for ix, part in enumerate(parts):
+            markers = {family: _find_nearest_marker(rules_by_part, family, part_ix=ix) for family in families}
+            clause_parts.append(_ClausePart(find_stems(part), markers, count_negations(part)))
+    return clause_parts
 
 
-def _part_at_conditions(signed: str) -> str:
-    """Return a clause with a comma before each condition, so that conditions and rule are separate parts."""
-    for number, rule in enumerate(_markers()):
+def _separate_marked_conditions(marked: str) -> str:
+    """Return a marked clause with a comma before each condition, so that conditions and rule are separate parts."""
+    for number, rule in enumerate(_list_markers()):
         if rule.family == "condition":
-            signed = signed.replace(chr(FIRST_MARK + number), f", {chr(FIRST_MARK + number)}")
-    return signed
+            marked = marked.replace(chr(FIRST_MARK + number), f", {chr(FIRST_MARK + number)}")
+    return marked
 
 
-def _find_marker(found: Sequence[Sequence[Marker]], family: str, *, at: int) -> Words:
-    """Return the markers of a family that apply to one part of a clause."""
-    before, after = found[at::-1], found[at:]
+def _find_nearest_marker(rules_by_part: Sequence[Sequence[Marker]], family: str, *, part_ix: int) -> Words:
+    """Return the meanings of a family's markers in a part of a clause, or else in the nearest part that has some.
+
+    Args:
+        rules_by_part: Rules of the markers in each part.
+        family: Family of the markers; one of the parts has a marker of it.
+        part_ix: Index of the part.
+    """
+    before, after = rules_by_part[part_ix::-1], rules_by_part[part_ix:]
     order = [*before, *after] if family in _KEPT_FAMILIES else [*after, *before]
     meanings = ([rule.meaning for rule in rules if rule.family == family] for rules in order)
-    return frozenset(next(ids for ids in meanings if ids))
+    return frozenset(next(found for found in meanings if found))
 
 
 def has_same_polarity(claim: str, source: str) -> bool:
@@ -256,41 +269,46 @@ def has_same_polarity(claim: str, source: str) -> bool:
         claim: The sentence.
         source: Sentences that it must follow from.
     """
-    clauses = [(find_stems(clause), is_negative(clause)) for clause in split_clauses(source)]
+    source_clauses = [(find_stems(clause), is_negative(clause)) for clause in split_clauses(source)]
     for clause in split_clauses(claim):
-        wanted = find_stems(clause)
-        shares = [score_coverage(wanted, stated) for stated, _ in clauses]
-        nearest = {denied for share, (_, denied) in zip(shares, clauses, strict=True) if share == max(shares)}
-        denies = is_negative(clause)
-        alike = frozenset().union(*(stated for stated, denied in clauses if denied == denies))
-        contrary = frozenset().union(*(stated for stated, denied in clauses if denied != denies))
-        if denies not in nearest or wanted & (contrary - alike):
+        words, is_clause_negative = find_stems(clause), is_negative(clause)
+        shares = [score_coverage(words, source_words) for source_words, _ in source_clauses]
+        nearest_polarities = {
+            is_source_negative
+            for share, (_, is_source_negative) in zip(shares, source_clauses, strict=True)
+            if share == max(shares)
+        }
+        same_words: set[str] = set()
+        opposite_words: set[str] = set()
+        for source_words, is_source_negative in source_clauses:
+            (same_words if is_source_negative == is_clause_negative else opposite_words).update(source_words)
+        if is_clause_negative not in nearest_polarities or words & (opposite_words - same_words):
             return False
-    return bool(clauses) and _denies_the_same_figures(claim, source)
+    return bool(source_clauses) and _negates_same_figures(claim, source)
 
 
-def _denies_the_same_figures(claim: str, source: str) -> bool:
+def _negates_same_figures(claim: str, source: str) -> bool:
     """Return whether a sentence preserves `in box 4, not in box 3` of its source."""
-    denied = [(find_figures(part), is_negative(part)) for part in split_parts(source) if find_figures(part)]
-    if len({is_denied for _, is_denied in denied}) < 2:
+    source_figures = [(find_figures(part), is_negative(part)) for part in split_parts(source) if find_figures(part)]
+    if len({is_negated for _, is_negated in source_figures}) < 2:
         return True
-    claimed = [(figure, is_negative(part)) for part in split_parts(claim) for figure in find_figures(part)]
+    claim_figures = [(figure, is_negative(part)) for part in split_parts(claim) for figure in find_figures(part)]
     return all(
-        any(figure in figures and denies == source_figures for figures, source_figures in denied)
-        for figure, denies in claimed
+        any(figure in figures and is_negated == is_source_negated for figures, is_source_negated in source_figures)
+        for figure, is_negated in claim_figures
     )
 
 
-_BREACHES: Mapping[str, Callable[[str, str], bool]] = {
-    "words of its own": _has_words_of_its_own,
+_CHECKS: Mapping[str, Callable[[str, str], bool]] = {
+    "words of its own": _adds_words,
     "other figures": lambda claim, source: not find_figures(claim) <= find_figures(source),
     "other keys": lambda claim, source: not find_keys(claim) <= find_keys(source),
     "other measures": _has_other_measures,
-    "a key of something else": lambda claim, source: _is_of_something_else(
+    "a key of something else": lambda claim, source: _moves_figure(
         split_clauses(claim), split_clauses(source), find=find_keys
     ),
     "other bounds": _has_other_bounds,
-    "a condition left out": _leaves_out_a_condition,
+    "a condition left out": _omits_condition,
     "another denial": lambda claim, source: not has_same_polarity(claim, source),
     "another force": _has_another_force,
     "turned round": swaps_arguments,

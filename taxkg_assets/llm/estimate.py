@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from taxkg_assets.llm.budget import Prices
 from taxkg_assets.llm.exchange import compose
 from taxkg_assets.llm.llm_calls import CallLog
-from taxkg_assets.llm.model_proposer import CallPolicy, batches_of
+from taxkg_assets.llm.model_proposer import CallPolicy, split_batches
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, ProposalOutcome, Task
 
 
 @dataclass(slots=True)
 class Estimate:
-    """Calls, tokens and cost of one task with one model."""
+    """Expected calls, tokens and cost of one task with one model; `most_usd` is None if the price is unknown."""
 
     task: str
     model: str
@@ -39,7 +39,7 @@ class EstimatingProposer:
     def __init__(self, *, log: CallLog, prices: Prices, policy: CallPolicy) -> None:
         self.estimates: dict[str, Estimate] = {}
         self._log, self._prices, self._call_policy = log, prices, policy
-        self._rules, self._counted = RuleProposer(), set[str]()
+        self._rules, self._counted_ids = RuleProposer(), set[str]()
 
     def propose(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
@@ -56,11 +56,11 @@ class EstimatingProposer:
         model = self._call_policy.models_of(task.name)[0]
         estimate = self.estimates.setdefault(task.name, Estimate(task.name, model))
         price = self._prices.find(model)
-        for batch in batches_of(items, task.batch or self._call_policy.batch):
+        for batch in split_batches(items, task.batch or self._call_policy.batch):
             request = compose(task, batch, model=model)
-            if request.call_id in self._counted:
+            if request.call_id in self._counted_ids:
                 continue
-            self._counted.add(request.call_id)
+            self._counted_ids.add(request.call_id)
             estimate.items += len(batch)
             if self._log.find(request.call_id) is not None:
                 estimate.cached += 1

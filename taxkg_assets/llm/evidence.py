@@ -12,7 +12,7 @@ from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
-_PART_OF_WORD = re.compile(r"[^\W_]+")
+_LETTERS_OR_DIGITS = re.compile(r"[^\W_]+")
 
 
 def has_enough_content(quote: str) -> bool:
@@ -21,24 +21,24 @@ def has_enough_content(quote: str) -> bool:
     Args:
         quote: The quote.
     """
-    least: int = load_llm().evidence.least_words
-    return len(content_stems(quote) | find_figures(quote)) >= least
+    min_words: int = load_llm().evidence.least_words
+    return len(content_stems(quote) | find_figures(quote)) >= min_words
 
 
-def _tidy(text: str) -> str:
+def _squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-def _flatten(text: str) -> str:
+def _list_plain_words(text: str) -> str:
     """Return a text's words in lower case."""
-    return " ".join(_PART_OF_WORD.findall(text.casefold()))
+    return " ".join(_LETTERS_OR_DIGITS.findall(text.casefold()))
 
 
-def _split(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in find_sentence_parts(text)]
 
 
-def point(element_id: str, start: int, end: int) -> str:
+def format_pointer(element_id: str, start: int, end: int) -> str:
     """Format an evidence pointer `element_id:start-end`.
 
     Args:
@@ -60,16 +60,16 @@ def cite(block: Block, start: int, end: int) -> Evidence:
     Returns:
         The evidence.
     """
-    place = point(block.element_id, block.start + start, block.start + end)
-    return Evidence(pointer=place, quote=block.text[start:end])
+    pointer = format_pointer(block.element_id, block.start + start, block.start + end)
+    return Evidence(pointer=pointer, quote=block.text[start:end])
 
 
-def _find_places(quote: str, text: str) -> Iterator[int]:
+def _find_offsets(quote: str, text: str) -> Iterator[int]:
     """Yield the offsets of a quote in a text, without overlaps."""
-    place = text.find(quote)
-    while place >= 0:
-        yield place
-        place = text.find(quote, place + len(quote))
+    offset = text.find(quote)
+    while offset >= 0:
+        yield offset
+        offset = text.find(quote, offset + len(quote))
 
 
 class BlockEvidence:
@@ -81,7 +81,8 @@ class BlockEvidence:
     def find(self, evidence: Evidence) -> Evidence | None:
         """Return the evidence with the exact position of its quote; None if the quote is not verbatim.
 
-        Models copy well and count badly: a verbatim quote at a wrong position is moved to the nearest right one.
+        Models copy text well but count offsets badly: a verbatim quote at a wrong position is moved to the nearest
+        correct one.
 
         Args:
             evidence: Proposed evidence.
@@ -90,19 +91,19 @@ class BlockEvidence:
         start = int(span.partition("-")[0])
         if not evidence.quote.strip():
             return None
-        positions = [
-            (abs(block.start + place - start), cite(block, place, place + len(evidence.quote)))
+        candidates = [
+            (abs(block.start + offset - start), cite(block, offset, offset + len(evidence.quote)))
             for block in self._blocks
             if block.element_id == element_id
-            for place in _find_places(evidence.quote, block.text)
+            for offset in _find_offsets(evidence.quote, block.text)
         ]
-        return min(positions, key=lambda pair: pair[0])[1] if positions else None
+        return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
 
     def locate(self, evidence: Evidence) -> Evidence | None:
         """Return the evidence with the exact position of its quote; None if it is not verbatim or proves nothing.
 
-        Letters and a few stop words occur in every text; a whole block or sentence may be short. A sentence with a
-        prompt injection is never evidence.
+        A quote of a few stop words proves nothing, as they occur in every text, unless it is a whole block or sentence.
+        A sentence with a prompt injection is never evidence.
 
         Args:
             evidence: Proposed evidence.
@@ -112,18 +113,18 @@ class BlockEvidence:
             return None
         if has_enough_content(located.quote):
             return located
-        wholes = {_tidy(text) for block in self._blocks for text in (block.text, *_split(block.text))}
-        return located if _tidy(located.quote) in wholes else None
+        whole_texts = {_squeeze(text) for block in self._blocks for text in (block.text, *_split_sentences(block.text))}
+        return located if _squeeze(located.quote) in whole_texts else None
 
-    def mentions(self, words: str) -> bool:
+    def mentions(self, phrase: str) -> bool:
         """Return whether a block contains these consecutive words, ignoring case, spaces and hyphens.
 
         Args:
-            words: The words.
+            phrase: The words.
         """
-        wanted = _flatten(words)
-        return bool(content_stems(words) | find_figures(words)) and any(
-            f" {wanted} " in f" {_flatten(block.text)} " for block in self._blocks
+        plain_words = _list_plain_words(phrase)
+        return bool(content_stems(phrase) | find_figures(phrase)) and any(
+            f" {plain_words} " in f" {_list_plain_words(block.text)} " for block in self._blocks
         )
 
     def is_valid_name(self, name: str, *, kind: str) -> bool:
@@ -148,15 +149,17 @@ class BlockEvidence:
             claim: The sentence.
             evidence: Located evidence.
         """
-        sources = [self._sentences_of(row) for row in evidence]
-        if _tidy(claim) in {_tidy(part) for source in sources for part in (source, *_split(source))} - {""}:
+        sources = [self._sentences_of(quote) for quote in evidence]
+        if _squeeze(claim) in {_squeeze(part) for source in sources for part in (source, *_split_sentences(source))} - {
+            ""
+        }:
             return True
-        quoted = normalize_spelling(" ".join(row.quote for row in evidence))
+        quoted = normalize_spelling(" ".join(quote.quote for quote in evidence))
         words, quoted_words = find_stems(claim), find_stems(quoted)
-        least = load_llm().support.least_share
+        least_share = load_llm().support.least_share
         return (
             find_figures(normalize_spelling(claim)) <= find_figures(quoted)
-            and len(words & quoted_words) >= least * len(words)
+            and len(words & quoted_words) >= least_share * len(words)
             and not find_unsupported_content(claim, " ".join(dict.fromkeys(sources)))
         )
 
@@ -167,16 +170,23 @@ class BlockEvidence:
             question: The question.
             evidence: Located evidence.
         """
-        return not find_question_flaw(question, " ".join(dict.fromkeys(self._sentences_of(row) for row in evidence)))
+        sources = dict.fromkeys(self._sentences_of(quote) for quote in evidence)
+        return not find_question_flaw(question, " ".join(sources))
 
     def _sentences_of(self, evidence: Evidence) -> str:
         """Return the sentences that contain a located quote."""
-        element_id, _, place = evidence.pointer.rpartition(":")
-        start, end = (int(part) for part in place.split("-"))
+        element_id, _, span = evidence.pointer.rpartition(":")
+        start, end = (int(offset) for offset in span.split("-"))
         for block in self._blocks:
-            first, last = start - block.start, end - block.start
-            if block.element_id != element_id or block.text[max(0, first) : max(0, last)] != evidence.quote:
+            # Offsets of a pointer count from the element, those of a quote from its block.
+            quote_start, quote_end = start - block.start, end - block.start
+            text = block.text[max(0, quote_start) : max(0, quote_end)]
+            if block.element_id != element_id or text != evidence.quote:
                 continue
-            touched = [(a, b) for a, b in find_sentence_parts(block.text) if a < last and b > first]
-            return block.text[touched[0][0] : touched[-1][1]] if touched else evidence.quote
+            sentences = [
+                (sentence_start, sentence_end)
+                for sentence_start, sentence_end in find_sentence_parts(block.text)
+                if sentence_start < quote_end and sentence_end > quote_start
+            ]
+            return block.text[sentences[0][0] : sentences[-1][1]] if sentences else evidence.quote
         return evidence.quote

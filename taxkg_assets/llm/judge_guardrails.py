@@ -1,7 +1,8 @@
 """Guardrails on a model's verdict: limits, contradicting words, and rules with a certain answer.
 
 A verdict is not a sentence that could be checked against its quotes: a model that obeys a prompt injection may quote
-correctly and still return the verdict that the injection demands. So all that is known without a model is checked.
+correctly and still return the verdict that the injection demands. So a verdict is checked by everything that is known
+without a model.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from taxkg_assets.rules.models.claims import load_claims
 from taxkg_assets.rules.models.llm import load_llm
 
 _NEUTRAL = ("references", "qualifies", "applies_if")
-"""Relations that say nothing against a denial around them: `no tax on what is exempt under section 3`."""
+"""Relations that fit a negated and an affirmed clause: `no tax on what is exempt under section 3`."""
 
 
 def find_objection(task: str, item: Item, proposal: Proposal) -> str:
@@ -62,15 +63,15 @@ def find_objection(task: str, item: Item, proposal: Proposal) -> str:
         item: Item of the verdict.
         proposal: The verdict.
     """
-    object_to = _OBJECTIONS.get(task)
-    return object_to(item, proposal) if object_to is not None else ""
+    find = _OBJECTIONS.get(task)
+    return find(item, proposal) if find is not None else ""
 
 
 def _is_sure(confidence: float) -> bool:
     return confidence >= float(load_llm().verdicts.sure)
 
 
-def _begins_within_a_sentence(block: Block) -> bool:
+def _begins_within_sentence(block: Block) -> bool:
     return block.text.lstrip()[:1].islower()
 
 
@@ -81,21 +82,27 @@ def _object_to_reference(item: ReferenceItem, proposal: ReferenceProposal) -> st
     if proposal.target is None:
         return ""
     sentence = item.blocks[0].text
-    ends = [sentence.find(part) + len(part) for part in split_clauses(sentence)]
-    clauses = [part for part, end in zip(split_clauses(sentence), ends, strict=True) if end > item.mention_start]
-    denies = is_negative(clauses[0] if clauses else sentence)
-    affirms = proposal.polarity == "positive" and proposal.relation not in _NEUTRAL
-    if proposal.polarity != item.polarity and (affirms if denies else proposal.polarity == "negative"):
+    remaining = (
+        clause for clause in split_clauses(sentence) if sentence.find(clause) + len(clause) > item.mention_start
+    )
+    is_negated = is_negative(next(remaining, sentence))
+    if is_negated:
+        is_contrary = proposal.polarity == "positive" and proposal.relation not in _NEUTRAL
+    else:
+        is_contrary = proposal.polarity == "negative"
+    if is_contrary and proposal.polarity != item.polarity:
         return f"the clause of the mention is not {proposal.polarity}"
+    if proposal.relation == item.relation or is_negated or is_limited(sentence):
+        return ""
     cues = [rule for rule in load_claims().relation_cues if rule.id == proposal.relation]
-    is_shown = not cues or proposal.relation == item.relation or denies or is_limited(sentence)
-    return "" if is_shown or any(rule.pattern.search(sentence) for rule in cues) else f"no word of {proposal.relation}"
+    has_cue = not cues or any(rule.pattern.search(sentence) for rule in cues)
+    return "" if has_cue else f"no word of {proposal.relation}"
 
 
 def _object_to_boundary(item: BoundaryItem, proposal: BoundaryProposal) -> str:
     if not item.before:
         return "" if proposal.is_boundary else "the text begins here"
-    if proposal.is_boundary and item.continues_paragraph and _begins_within_a_sentence(item.blocks[0]):
+    if proposal.is_boundary and item.continues_paragraph and _begins_within_sentence(item.blocks[0]):
         return "in the middle of a sentence"
     rule = propose_boundary_detection(item)
     return "the rule is sure" if rule.is_boundary != proposal.is_boundary and _is_sure(rule.confidence) else ""
@@ -108,8 +115,8 @@ def _object_to_structure(item: StructureItem, proposal: StructureProposal) -> st
     if proposal.part == "artifact" and rule.part not in ("paragraph", "table_row"):
         return f"it looks like a {rule.part}"
     limits = load_llm().parts
-    most = limits.heading_words if proposal.part == "heading" else limits.artifact_words
-    return f"too many words for a {proposal.part}" if len(item.blocks[0].text.split()) > most else ""
+    max_words = limits.heading_words if proposal.part == "heading" else limits.artifact_words
+    return f"too many words for a {proposal.part}" if len(item.blocks[0].text.split()) > max_words else ""
 
 
 def _object_to_quality(item: QualityItem, proposal: QualityProposal) -> str:
@@ -117,7 +124,7 @@ def _object_to_quality(item: QualityItem, proposal: QualityProposal) -> str:
     if abs(proposal.score - rule.score) > load_llm().verdicts.most_apart:
         return "a score far from what can be counted"
     if proposal.verdict == "ACCEPT":
-        # Whether a text has one subject or two is for the model to decide; what can be counted, it cannot overrule.
+        # The model may decide whether a text has one subject or two, but not overrule what can be counted.
         if proposal.score < limits.accept:
             return "accepted below the limit"
         return "" if rule.verdict == "ACCEPT" or rule.reason == "several subjects" else f"the chunk is {rule.reason}"
@@ -125,18 +132,18 @@ def _object_to_quality(item: QualityItem, proposal: QualityProposal) -> str:
 
 
 def _object_to_refinement(item: RefinementItem, proposal: RefinementProposal) -> str:
-    for number in proposal.split_before:
-        block = item.blocks[number]
-        if _begins_within_a_sentence(block):
+    for block_ix in proposal.split_before:
+        block = item.blocks[block_ix]
+        if _begins_within_sentence(block):
             return "in the middle of a sentence"
-        if not any(_is_inside(row.pointer, block) for row in proposal.evidence):
+        if not any(_is_inside(quote.pointer, block) for quote in proposal.evidence):
             return "a part without evidence"
     return ""
 
 
 def _is_inside(pointer: str, block: Block) -> bool:
-    element_id, _, place = pointer.rpartition(":")
-    start = int(place.partition("-")[0])
+    element_id, _, span = pointer.rpartition(":")
+    start = int(span.partition("-")[0])
     return element_id == block.element_id and block.start <= start < block.start + len(block.text)
 
 
@@ -154,41 +161,43 @@ def _object_to_negative(item: NegativeItem, proposal: NegativeProposal) -> str:
     if proposal.is_false_negative and (kind := _find_other_key(item.question, item.blocks)):
         return f"another {kind} than in the question"
     rule = propose_negative_judging(item)
-    is_other = rule.is_false_negative != proposal.is_false_negative
-    return "the rule is sure" if is_other and _is_sure(rule.confidence) else ""
+    differs = rule.is_false_negative != proposal.is_false_negative
+    return "the rule is sure" if differs and _is_sure(rule.confidence) else ""
 
 
 def _object_to_grade(item: QuestionItem, proposal: GradeProposal) -> str:
-    """Check a relevance grade; only a high one must be justified, since a low one only makes an answer more careful."""
+    """Check a high relevance grade; a low one needs no check, as it only makes an answer more careful."""
     if proposal.grade < CLAIMED_GRADE:
         return ""
     if kind := _find_other_key(item.question, item.blocks):
         return f"another {kind} than in the question"
-    above = (proposal.grade - propose_relevance_grading(item).grade) / 10
-    return "far above the words in common" if above > load_llm().verdicts.most_apart_grade else ""
+    difference = (proposal.grade - propose_relevance_grading(item).grade) / 10
+    return "far above the words in common" if difference > load_llm().verdicts.most_apart_grade else ""
 
 
 def _object_to_hyde(item: HydeItem, proposal: HydeProposal) -> str:
     """Check a hypothetical passage: it may use other words than the question, but no names and no instructions."""
-    said, known = " ".join([proposal.passage, *proposal.terms]), " ".join([item.question, *item.vocabulary])
-    if has_instruction(said):
+    proposed, given = " ".join([proposal.passage, *proposal.terms]), " ".join([item.question, *item.vocabulary])
+    if has_instruction(proposed):
         return "an instruction"
-    if not find_figures(said) <= find_figures(known):
+    if not find_figures(proposed) <= find_figures(given):
         return "a figure that the question does not have"
-    return "too long" if len(said.split()) > load_llm().hyde.most_words else ""
+    return "too long" if len(proposed.split()) > load_llm().hyde.most_words else ""
 
 
 def _object_to_summary(item: SummaryItem, proposal: SummaryProposal) -> str:
-    is_silent = not proposal.sentences and bool(propose_summaries(item).sentences)
-    return "the text says something" if is_silent else ""
+    is_missing = not proposal.sentences and bool(propose_summaries(item).sentences)
+    return "the text says something" if is_missing else ""
 
 
 def _find_other_key(question: str, blocks: Sequence[Block]) -> str:
-    """Return the kind of key of which a question names one and the passages only others; empty where there is none."""
-    requested = find_keys(question)
-    present = frozenset().union(*(find_keys(block.text) for block in blocks))
-    kinds = sorted({kind for kind, _ in requested} & {kind for kind, _ in present})
-    return next((k for k in kinds if not {row for row in requested if row[0] == k} & present), "")
+    """Return the kind of key (`box`) of which the question names one and the passages only others; empty if none."""
+    question_keys = find_keys(question)
+    passage_keys = frozenset().union(*(find_keys(block.text) for block in blocks))
+    for kind in sorted({kind for kind, _ in question_keys} & {kind for kind, _ in passage_keys}):
+        if not any(key[0] == kind for key in question_keys & passage_keys):
+            return kind
+    return ""
 
 
 _OBJECTIONS: Mapping[str, Callable[[Any, Any], str]] = {

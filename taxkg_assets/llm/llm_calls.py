@@ -16,7 +16,7 @@ from taxkg_assets.llm.exchange import find_call_id
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One row of `llm_calls`."""
+    """One row of `llm_calls`: a request with its reply, its cost and its time."""
 
     call_id: str
     task: str
@@ -36,8 +36,8 @@ class Call:
 
     def __post_init__(self) -> None:
         """Escape lone surrogates, which no file or table accepts; JSON decodes them as they were."""
-        clean = self.output.encode("utf8", errors="backslashreplace").decode("utf8")
-        object.__setattr__(self, "output", clean)
+        escaped = self.output.encode("utf8", errors="backslashreplace").decode("utf8")
+        object.__setattr__(self, "output", escaped)
 
 
 class CallLog(Protocol):
@@ -68,9 +68,9 @@ def build_llm_calls(*, old: dy.DataFrame[schemas.LlmCalls], journal: Iterable[Ca
     Returns:
         One row per call.
     """
-    rows = pl.DataFrame([asdict(call) for call in journal], schema=schemas.LlmCalls.create_empty().schema)
-    both = pl.concat([old, rows]).unique("call_id", keep="first", maintain_order=True)
-    return schemas.LlmCalls.validate(both.sort("call_id"))
+    new = pl.DataFrame([asdict(call) for call in journal], schema=schemas.LlmCalls.create_empty().schema)
+    merged = pl.concat([old, new]).unique("call_id", keep="first", maintain_order=True)
+    return schemas.LlmCalls.validate(merged.sort("call_id"))
 
 
 def find_altered_calls(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> pl.DataFrame:
@@ -80,15 +80,16 @@ def find_altered_calls(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> pl.DataFram
         llm_calls: Recorded calls.
 
     Returns:
-        The offending rows.
+        The altered calls, with `call_id`, `task`, `model` and `called_at`.
     """
     columns = ("call_id", "task", "prompt_hash", "model", "input", "max_tokens")
-    altered = [
+    altered_ids = [
         call_id
-        for call_id, task, prompt_hash, model, user, max_tokens in llm_calls.select(columns).iter_rows()
-        if call_id != find_call_id(task=task, prompt_hash=prompt_hash, model=model, user=user, max_tokens=max_tokens)
+        for call_id, task, prompt_hash, model, user_text, max_tokens in llm_calls.select(columns).iter_rows()
+        if call_id
+        != find_call_id(task=task, prompt_hash=prompt_hash, model=model, user_text=user_text, max_tokens=max_tokens)
     ]
-    return llm_calls.filter(pl.col("call_id").is_in(altered)).select("call_id", "task", "model", "called_at")
+    return llm_calls.filter(pl.col("call_id").is_in(altered_ids)).select("call_id", "task", "model", "called_at")
 
 
 @dataclass(frozen=True, slots=True)

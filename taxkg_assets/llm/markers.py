@@ -1,4 +1,4 @@
-"""Markers: what rules match in a text, replaced by signs, so that each match is read once."""
+"""Markers: signs that replace what rules match in a text, so that each match is read once."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _Rule = TypeVar("_Rule", bound=Rule)
 
 
 def mark_matches(text: str, rules: Iterable[_Rule]) -> tuple[str, list[tuple[int, _Rule]]]:
-    """Replace each rule match in a text by the rule's marker.
+    """Replace each rule match in a text by the rule's marker, the code point `FIRST_MARK` plus the rule's index.
 
     Args:
         text: The text.
         rules: Rules in order of precedence.
 
     Returns:
-        The text with markers, and the position and rule of each marker.
+        The text with markers, and the offset and rule of each marker.
     """
     ordered = tuple(rules)
     for number, rule in enumerate(ordered):
         text = rule.pattern.sub(f" {chr(FIRST_MARK + number)} ", text)
-    signs = (m for m in re.finditer(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + len(ordered))}]", text))
-    return text, [(m.start(), ordered[ord(m[0]) - FIRST_MARK]) for m in signs]
+    markers = re.finditer(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + len(ordered))}]", text)
+    return text, [(marker.start(), ordered[ord(marker[0]) - FIRST_MARK]) for marker in markers]
 
 
 def split_parts(text: str) -> list[str]:
-    """Split each clause of a text at its conjunctions, with comparators as symbols.
+    """Split each clause of a text at its conjunctions; comparators are replaced by markers.
 
     Args:
         text: The text.

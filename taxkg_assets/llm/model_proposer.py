@@ -40,7 +40,11 @@ class CallPolicy:
     """How models are called.
 
     Attributes:
-        models: Model ids in order of preference, by task; `""` holds those of all other tasks.
+        models: Model ids in order of preference, by task; `""` has those of all other tasks.
+        batch: Items of one call, unless the task has its own number.
+        concurrency: Most calls at a time.
+        attempts: Tries of a call that fails in a way that may pass.
+        longest_wait_seconds: Longest wait between two tries.
         is_lenient: Whether rules answer where no model can be reached, instead of an error.
     """
 
@@ -61,15 +65,24 @@ class CallPolicy:
 
 
 @dataclass(slots=True)
-class _Outcome(Generic[AnyProposal]):
-    """Result of one batch: judged items, and items whose proposal could not be parsed, with the reason."""
+class _BatchResult(Generic[AnyProposal]):
+    """Outcomes of a batch by item id, and why the other items have no valid proposal, by item id."""
 
-    judged: dict[str, ProposalOutcome[AnyProposal]] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, ProposalOutcome[AnyProposal]] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
 
 
 class ModelProposer:
-    """A proposer that calls a language model, replaying recorded calls."""
+    """A proposer that calls a language model, replaying recorded calls.
+
+    Args:
+        provider: Sends requests to a model.
+        log: Recorded calls.
+        budget: Limits of the run.
+        policy: Models, batches and retries.
+        fingerprint: Digest of what decides its proposals.
+        sleep: Waits some seconds.
+    """
 
     def __init__(
         self,
@@ -104,51 +117,53 @@ class ModelProposer:
         """
         if len({item.item_id for item in items}) < len(items):
             raise ValueError(f"{task.name}: two items have the same id")
-        batches = batches_of(items, task.batch or self._call_policy.batch)
-        outcomes = self._side_by_side(lambda batch: self._settle(task, batch), batches)
-        judged = {key: row for outcome in outcomes for key, row in outcome.items()}
-        self._tell_useless(task, list(judged.values()))
-        return tuple(judged[item.item_id] for item in items)
+        batches = split_batches(items, task.batch or self._call_policy.batch)
+        outcomes_by_batch = self._run_concurrently(lambda batch: self._propose_batch(task, batch), batches)
+        outcomes = {item_id: outcome for of_batch in outcomes_by_batch for item_id, outcome in of_batch.items()}
+        self._warn_of_rejections(task, list(outcomes.values()))
+        return tuple(outcomes[item.item_id] for item in items)
 
-    def _tell_useless(self, task: Task[AnyItem, AnyProposal], rows: Sequence[ProposalOutcome[AnyProposal]]) -> None:
-        """Warn once per task when most of a model's proposals are rejected: they are paid for, and rules decide."""
-        useless = Counter(row.failure for row in rows if row.failure)
-        if useless.total() <= len(rows) / 2 or task.name in self._warned:
+    def _warn_of_rejections(
+        self, task: Task[AnyItem, AnyProposal], outcomes: Sequence[ProposalOutcome[AnyProposal]]
+    ) -> None:
+        """Warn once per task if most of a model's proposals are rejected: they are paid for, but rules decide."""
+        failures = Counter(outcome.failure for outcome in outcomes if outcome.failure)
+        if failures.total() <= len(outcomes) / 2 or task.name in self._warned:
             return
         self._warned.add(task.name)
-        (reason, _), models = useless.most_common(1)[0], ", ".join(self._call_policy.models_of(task.name))
+        (reason, _), models = failures.most_common(1)[0], ", ".join(self._call_policy.models_of(task.name))
         _log.warning(
             "%s: %d of %d %s proposals were rejected (%s); rules are used instead. Try another TAXKG_LLM_MODEL.",
-            *(models, useless.total(), len(rows), task.name, reason),
+            *(models, failures.total(), len(outcomes), task.name, reason),
         )
 
-    def _side_by_side(self, work: Callable[[Any], _Result], batches: Sequence[Any]) -> list[_Result]:
+    def _run_concurrently(self, work: Callable[[Any], _Result], batches: Sequence[Any]) -> list[_Result]:
         """Run batches concurrently, results in order; after a permanent failure no further batch is started."""
-        failed: list[ProposerError] = []
+        errors: list[ProposerError] = []
 
         def attempt(batch: Any) -> _Result:
-            if failed:
-                raise failed[0]
+            if errors:
+                raise errors[0]
             try:
                 return work(batch)
             except ProposerError as error:
-                failed.append(error)
+                errors.append(error)
                 raise
 
         with ThreadPoolExecutor(max_workers=self._call_policy.concurrency) as pool:
             return list(pool.map(attempt, batches))
 
-    def _settle(
+    def _propose_batch(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
     ) -> dict[str, ProposalOutcome[AnyProposal]]:
-        """Try the models in order of preference for the items that are still open, then the rules."""
+        """Try the models in order of preference for the items without a valid proposal, then the rules."""
         models = self._call_policy.models_of(task.name)
-        judged: dict[str, ProposalOutcome[AnyProposal]] = {}
+        outcomes: dict[str, ProposalOutcome[AnyProposal]] = {}
         failures: dict[str, str] = {}
         for number, model in enumerate(models):
-            open_items = [item for item in items if item.item_id not in judged]
+            open_items = [item for item in items if item.item_id not in outcomes]
             try:
-                outcome = self._ask_in_pieces(task, open_items, model=model)
+                result = self._ask_with_retries(task, open_items, model=model)
             except ProposerError as error:
                 is_last = number == len(models) - 1
                 if isinstance(error, BudgetError) or is_last:
@@ -157,49 +172,52 @@ class ModelProposer:
                     failures |= {item.item_id: str(error) for item in open_items}
                     break
                 continue
-            judged |= outcome.judged
-            failures |= outcome.unread
+            outcomes |= result.outcomes
+            failures |= result.faults
         for item in items:
-            row = judged.get(item.item_id)
-            if row is None or row.proposal is None:
-                judged[item.item_id] = self._by_rule(task, item, row, failures.get(item.item_id, ""))
-        return judged
+            outcome = outcomes.get(item.item_id)
+            if outcome is None or outcome.proposal is None:
+                outcomes[item.item_id] = self._propose_by_rule(task, item, outcome, failures.get(item.item_id, ""))
+        return outcomes
 
-    def _by_rule(
+    def _propose_by_rule(
         self,
         task: Task[AnyItem, AnyProposal],
         item: AnyItem,
-        refused: ProposalOutcome[AnyProposal] | None,
+        rejected: ProposalOutcome[AnyProposal] | None,
         failure: str,
     ) -> ProposalOutcome[AnyProposal]:
-        """Return the rule's proposal with the reason why the model's was rejected."""
-        (made,) = self._rules.propose(task, [item])
-        reason = refused.failure if refused is not None else failure
+        """Return the rule's proposal with the reason why the model's was rejected, or else why there is none."""
+        (by_rule,) = self._rules.propose(task, [item])
+        reason = rejected.failure if rejected is not None else failure
         self.budget.note(failure=reason.partition(":")[0])
-        call_id = refused.call_id if refused is not None else ""
+        call_id = rejected.call_id if rejected is not None else ""
         return ProposalOutcome(
-            made.item_id, made.proposal, made.created_by, made.model, call_id=call_id, failure=reason
+            by_rule.item_id, by_rule.proposal, by_rule.created_by, by_rule.model, call_id=call_id, failure=reason
         )
 
-    def _ask_in_pieces(
+    def _ask_with_retries(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem], *, model: str
-    ) -> _Outcome[AnyProposal]:
+    ) -> _BatchResult[AnyProposal]:
         """Call with all items at once, and retry those with invalid proposals in smaller and smaller batches."""
-        total: _Outcome[AnyProposal] = _Outcome()
-        size, rest = max(1, len(items)), list(items)
-        sizes = [size, *(max(1, int(size * share)) for share in load_llm().retry_shares)]
-        for size in sorted(set(sizes), reverse=True):
-            total.unread = {}
-            for batch in batches_of(rest, size):
-                proposals = self._ask(task, batch, model=model)
-                total.judged |= proposals.judged
-                total.unread |= proposals.unread
-            rest = [item for item in rest if item.item_id in total.unread]
-            if not rest:
+        total: _BatchResult[AnyProposal] = _BatchResult()
+        remaining = list(items)
+        largest = max(1, len(items))
+        sizes = {largest, *(max(1, int(largest * share)) for share in load_llm().retry_shares)}
+        for size in sorted(sizes, reverse=True):
+            total.faults = {}
+            for batch in split_batches(remaining, size):
+                result = self._ask(task, batch, model=model)
+                total.outcomes |= result.outcomes
+                total.faults |= result.faults
+            remaining = [item for item in remaining if item.item_id in total.faults]
+            if not remaining:
                 break
         return total
 
-    def _ask(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem], *, model: str) -> _Outcome[AnyProposal]:
+    def _ask(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem], *, model: str
+    ) -> _BatchResult[AnyProposal]:
         """Make one call, or replay it, and parse the reply strictly."""
         request = compose(task, items, model=model)
         call = self._log.find(request.call_id)
@@ -207,29 +225,28 @@ class ModelProposer:
             self.budget.note(cached=1)
         else:
             call = self._call(request, item_count=len(items))
-        outcome: _Outcome[AnyProposal] = _Outcome()
-        rows, fault = read_proposals(call)
+        result: _BatchResult[AnyProposal] = _BatchResult()
+        rows, reply_fault = read_proposals(call)
         for item in items:
-            row = rows.get(item.item_id)
-            if row is None:
-                outcome.unread[item.item_id] = fault or "missing: the answer has no proposal for the item"
+            if item.item_id not in rows:
+                result.faults[item.item_id] = reply_fault or "missing: the answer has no proposal for the item"
                 continue
-            judged = self._judge(task, item, row, call=call)
-            if isinstance(judged, str):
-                outcome.unread[item.item_id] = judged
+            outcome = self._check_proposal(task, item, rows[item.item_id], call=call)
+            if isinstance(outcome, str):
+                result.faults[item.item_id] = outcome
             else:
-                outcome.judged[item.item_id] = judged
-        return outcome
+                result.outcomes[item.item_id] = outcome
+        return result
 
-    def _judge(
+    def _check_proposal(
         self, task: Task[AnyItem, AnyProposal], item: AnyItem, row: Any, *, call: Call
     ) -> ProposalOutcome[AnyProposal] | str:
         """Return a checked proposal, a rejected one (`proposal` is None), or what is wrong with its form."""
         try:
             proposal = task.proposal.model_validate_json(json.dumps(row), strict=True)
         except ValidationError as error:
-            first = error.errors()[0]
-            return f"invalid: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+            details = error.errors()[0]
+            return f"invalid: {'.'.join(str(part) for part in details['loc'])}: {details['msg']}"
         except RecursionError:
             return "malformed: nested too deeply"
         if fault := proposal.find_validation_error(item):
@@ -246,8 +263,8 @@ class ModelProposer:
     def _call(self, request: Request, *, item_count: int) -> Call:
         """Call the provider, retry where that may help, and record the reply before anything else."""
         with self.budget.admit(request) as settle:
-            begun = time.monotonic()
-            reply = self._patiently(request)
+            began_at = time.monotonic()
+            reply = self._complete_with_retries(request)
             call = Call(
                 call_id=request.call_id,
                 task=request.task,
@@ -262,29 +279,31 @@ class ModelProposer:
                 input_tokens=reply.input_tokens,
                 output_tokens=reply.output_tokens,
                 cost_usd=settle(reply),
-                latency_ms=int((time.monotonic() - begun) * 1000),
+                latency_ms=int((time.monotonic() - began_at) * 1000),
                 called_at=datetime.now(UTC),
             )
             self._log.record(call)
             return call
 
-    def _patiently(self, request: Request) -> Reply:
+    def _complete_with_retries(self, request: Request) -> Reply:
+        """Send a request, and retry after an outage: after the time that the provider asks for, or twice as long."""
         for attempt in range(1, self._call_policy.attempts + 1):
             try:
                 return self._provider.complete(request)
             except OutageError as error:
                 if attempt == self._call_policy.attempts:
-                    tries = "once" if attempt == 1 else f"{attempt} times"
-                    kept = "Answers so far are kept: run again when it answers."
-                    tried = f"Tried {tries} (TAXKG_LLM_ATTEMPTS)."
-                    raise type(error)(f"{end_sentence(str(error))} {tried} {kept}") from error
+                    times = "once" if attempt == 1 else f"{attempt} times"
+                    raise type(error)(
+                        f"{end_sentence(str(error))} Tried {times} (TAXKG_LLM_ATTEMPTS). "
+                        "Answers so far are kept: run again when it answers."
+                    ) from error
                 self.budget.note(failure="retried")
-                wanted = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
-                self._sleep(min(self._call_policy.longest_wait_seconds, wanted))
+                seconds = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
+                self._sleep(min(self._call_policy.longest_wait_seconds, seconds))
         raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def batches_of(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]]:
+def split_batches(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]]:
     """Split items into batches.
 
     Args:
@@ -304,7 +323,8 @@ def read_proposals(call: Call) -> tuple[dict[str, Any], str]:
         call: The recorded call.
 
     Returns:
-        Proposals by item id, and what is wrong with the reply as a whole; may be empty.
+        Proposals by item id, and what is wrong with the reply as a whole (empty if nothing is). An item with two
+        proposals has none.
     """
     if call.stop != COMPLETE:
         return {}, f"{call.stop}: the model stopped before its answer was whole"
@@ -317,9 +337,9 @@ def read_proposals(call: Call) -> tuple[dict[str, Any], str]:
     rows = parsed.get("proposals") if isinstance(parsed, dict) else None
     if not isinstance(rows, list):
         return {}, "malformed: no list of proposals"
-    named = [row for row in rows if isinstance(row, dict) and isinstance(row.get("item_id"), str)]
-    times = Counter(row["item_id"] for row in named)
-    return {row["item_id"]: row for row in named if times[row["item_id"]] == 1}, ""
+    proposals = [row for row in rows if isinstance(row, dict) and isinstance(row.get("item_id"), str)]
+    counts = Counter(proposal["item_id"] for proposal in proposals)
+    return {proposal["item_id"]: proposal for proposal in proposals if counts[proposal["item_id"]] == 1}, ""
 
 
 def _strip_fence(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Text normalization for rules and checks: content words, figures and keys, negation, numbers in words."""
+"""Text normalization for rules and checks: content words, figures and keys, negations, numbers in words."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.models.polarity import load_polarity
 
 _OTHER_WORDS = re.compile(r"\b(?!(?:and|or|to|through|nos?)\b)[^\W\d]{2,}")
-"""Between a kind and the keys of its list stand nothing but these words."""
-_TELLING = re.compile(r"[^\W\d_][^\W\d_'’-]*(?:-[^\W\d_]+)*|\d[\d,.]*\d[a-z]?\b|\d[a-z]?\b")
+"""Words that end a list of keys, as in `boxes 1a and 2b of Form 1040`; all but `and`, `or`, `to`, `through`, `no`."""
+_WORD_OR_NUMBER = re.compile(r"[^\W\d_][^\W\d_'’-]*(?:-[^\W\d_]+)*|\d[\d,.]*\d[a-z]?\b|\d[a-z]?\b")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d,.]*\d|\d")
 Words = frozenset[str]
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """Return the prefix stems of a text's content words.
+    """Return the first letters of a text's content words.
 
     Args:
         text: The text.
@@ -36,7 +36,7 @@ def find_stems(text: str) -> Words:
         text: The text.
     """
     stop = load_llm().words.stop
-    words = (match[0].casefold() for match in _TELLING.finditer(text))
+    words = (match[0].casefold() for match in _WORD_OR_NUMBER.finditer(text))
     return frozenset(find_stem(word) for word in words if word not in stop)
 
 
@@ -46,22 +46,25 @@ def find_stem(word: str) -> str:
     Args:
         word: Word in lower case.
     """
-    return _alike().get(word) or _alike().get(_cut(word)) or _cut(word)
+    return _read_synonyms().get(word) or _read_synonyms().get(_cut_ending(word)) or _cut_ending(word)
 
 
 @cache
-def _alike() -> Mapping[str, str]:
-    """Return the first word of its group of synonyms for each word and stem."""
-    return {spelt: group[0] for group in load_claims().alike for w in group for spelt in (w, _cut(w))}
+def _read_synonyms() -> Mapping[str, str]:
+    """Return the first synonym of its group, by word and by stem."""
+    return {
+        spelling: group[0] for group in load_claims().alike for word in group for spelling in (word, _cut_ending(word))
+    }
 
 
 @cache
-def _cut(word: str) -> str:
-    """Return a word without its ending, as long as enough of it remains."""
+def _cut_ending(word: str) -> str:
+    """Return a word without its ending, if enough of it remains, and a number without commas."""
     rules = load_claims()
     if not word[:1].isalpha():
         return word.replace(",", "")
-    ending = next((e for e in rules.endings if word.endswith(e) and len(word) - len(e) >= rules.shortest_stem), "")
+    endings = (ending for ending in rules.endings if word.endswith(ending))
+    ending = next((ending for ending in endings if len(word) - len(ending) >= rules.shortest_stem), "")
     stem = word.removesuffix(ending) + ("y" if ending in ("ies", "ied") else "")
     is_doubled = ending in ("ed", "ing") and stem[-1:] == stem[-2:-1] and stem[-1:] not in "ls"
     return stem[:-1] if is_doubled else stem
@@ -73,7 +76,7 @@ def list_stems(text: str) -> list[str]:
     Args:
         text: The text.
     """
-    return [next(iter(stem)) for match in _TELLING.finditer(text) if (stem := find_stems(match[0]))]
+    return [next(iter(stem)) for match in _WORD_OR_NUMBER.finditer(text) if (stem := find_stems(match[0]))]
 
 
 def find_figures(text: str) -> frozenset[str]:
@@ -86,10 +89,10 @@ def find_figures(text: str) -> frozenset[str]:
         The normalized figures.
     """
     pattern = load_llm().figures.number_or_key.pattern
-    return frozenset(_one_spelling(match[0]) for match in pattern.finditer(text))
+    return frozenset(_normalize_figure(match[0]) for match in pattern.finditer(text))
 
 
-def _one_spelling(figure: str) -> str:
+def _normalize_figure(figure: str) -> str:
     return figure.casefold().replace(",", "").rstrip(".-")
 
 
@@ -133,22 +136,19 @@ def find_keys(text: str) -> frozenset[tuple[str, str]]:
     """
     kinds = load_llm().key_kinds.names_a_key.pattern
     figures = load_llm().figures.number_or_key.pattern
-    named = sorted([(m.start(), "kind", m[0]) for m in kinds.finditer(text)] + _figures_at(text, figures))
+    matches = [(match.start(), False, match[0]) for match in figures.finditer(text)]
+    matches += [(match.start(), True, match[0]) for match in kinds.finditer(text)]
     keys: set[tuple[str, str]] = set()
-    kind, last = "", 0
-    for start, sort, word in named:
-        if sort == "kind":
+    kind, last_end = "", 0
+    for start, is_kind, word in sorted(matches):
+        if is_kind:
             kind = word.casefold().rstrip(".").removesuffix("es" if word.casefold().startswith("box") else "s")
-        elif kind and not _OTHER_WORDS.search(text[last:start]):
-            keys.add((kind, _one_spelling(word)))
+        elif kind and not _OTHER_WORDS.search(text[last_end:start]):
+            keys.add((kind, _normalize_figure(word)))
         else:
             kind = ""
-        last = start + len(word)
+        last_end = start + len(word)
     return frozenset(keys)
-
-
-def _figures_at(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str, str]]:
-    return [(match.start(), "figure", match[0]) for match in pattern.finditer(text)]
 
 
 def split_clauses(text: str) -> list[str]:
@@ -161,21 +161,21 @@ def split_clauses(text: str) -> list[str]:
         The clauses, in order.
     """
     pattern = load_llm().clause_ends.ends_a_clause.pattern
-    return [part for part in pattern.split(text) if part and content_stems(part)]
+    return [clause for clause in pattern.split(text) if clause and content_stems(clause)]
 
 
-def score_coverage(wanted: frozenset[str], present: frozenset[str]) -> float:
-    """Return the share of wanted words in a text, 0 to 1; 0 if none is wanted.
+def score_coverage(words: frozenset[str], text_words: frozenset[str]) -> float:
+    """Return the share of words that a text has, 0 to 1; 0 if there are no words.
 
     Args:
-        wanted: Wanted words.
-        present: Words of the text.
+        words: Words to look for.
+        text_words: Words of the text.
     """
-    return len(wanted & present) / len(wanted) if wanted else 0.0
+    return len(words & text_words) / len(words) if words else 0.0
 
 
 def quote_opening(block: Block) -> Evidence:
-    """Quote a block's first words as evidence.
+    """Quote a block's first words as evidence, as many as evidence needs.
 
     Args:
         block: The block.
@@ -183,20 +183,20 @@ def quote_opening(block: Block) -> Evidence:
     Returns:
         The evidence.
     """
-    most, least = load_llm().words.opening, load_llm().evidence.least_words
+    usual_length, min_content = load_llm().words.opening, load_llm().evidence.least_words
     start = len(block.text) - len(block.text.lstrip())
     end = start
     for number, word in enumerate(re.finditer(r"\S+", block.text)):
-        beginning = block.text[start:end]
-        if number >= most and len(content_stems(beginning) | find_figures(beginning)) >= least:
+        opening = block.text[start:end]
+        if number >= usual_length and len(content_stems(opening) | find_figures(opening)) >= min_content:
             break
         end = word.end()
-    place = f"{block.element_id}:{block.start + start}-{block.start + end}"
-    return Evidence(pointer=place, quote=block.text[start:end])
+    pointer = f"{block.element_id}:{block.start + start}-{block.start + end}"
+    return Evidence(pointer=pointer, quote=block.text[start:end])
 
 
 def normalize_spelling(text: str) -> str:
-    """Normalize the spelling of numbers as digits, with currency signs before amounts and percent signs after rates.
+    """Write numbers as digits, currency signs before amounts, and percent signs after rates.
 
     Args:
         text: The text.
@@ -204,31 +204,32 @@ def normalize_spelling(text: str) -> str:
     Returns:
         The normalized text.
     """
-    text = _number_run().sub(lambda match: _figure_of(match[0]), text)
+    text = _number_words().sub(lambda run: _convert_number(run[0]), text)
     for rule in load_claims().spellings:
         text = rule.pattern.sub(rule.written, text)
     return text
 
 
 @cache
-def _number_run() -> re.Pattern[str]:
+def _number_words() -> re.Pattern[str]:
     numbers = load_claims().numbers
     word = "|".join([*numbers.units, *numbers.scales])
     return re.compile(rf"(?i)\b(?:{word})(?:(?:[\s-]+|\s+and\s+)(?:{word}))*\b")
 
 
-def _figure_of(run: str) -> str:
-    """Return the number that a run of number words names; a word that usually is none stays as it is."""
+def _convert_number(run: str) -> str:
+    """Return the number that a run of number words names; a word that usually is no number stays as it is."""
     numbers = load_claims().numbers
     words = [word for word in re.split(r"[\s-]+", run.casefold()) if word != "and"]
     if len(words) == 1 and (words[0] in numbers.alone or words[0] in numbers.scales):
         return run
-    total, part = 0, 0
+    total, below_thousand = 0, 0
     for word in words:
         if word in numbers.units:
-            part += numbers.units[word]
-        elif numbers.scales[word] == min(numbers.scales.values()):
-            part = max(1, part) * numbers.scales[word]
+            below_thousand += numbers.units[word]
+        elif numbers.scales[word] == min(numbers.scales.values()):  # hundred
+            below_thousand = max(1, below_thousand) * numbers.scales[word]
         else:
-            total, part = total + max(1, part) * numbers.scales[word], 0
-    return str(total + part)
+            total += max(1, below_thousand) * numbers.scales[word]
+            below_thousand = 0
+    return str(total + below_thousand)

@@ -18,27 +18,31 @@ def find_question_flaw(question: str, source: str) -> str:
         source: Sentences that it must be about.
     """
     limits = load_llm().question_limits
-    wording, source = normalize_spelling(question.strip()), normalize_spelling(source)
-    if not wording.endswith("?"):
+    normalized, source = normalize_spelling(question.strip()), normalize_spelling(source)
+    if not normalized.endswith("?"):
         return "not a question"
-    if not limits.least_words <= len(wording.split()) <= limits.most_words:
+    if not limits.least_words <= len(normalized.split()) <= limits.most_words:
         return "too short or too long"
-    if has_instruction(wording):
+    if has_instruction(normalized):
         return "an instruction"
-    if not (find_figures(wording) <= find_figures(source) and find_keys(wording) <= find_keys(source)):
+    if not (find_figures(normalized) <= find_figures(source) and find_keys(normalized) <= find_keys(source)):
         return "a figure that is not in the source"
-    if not find_measures(wording) <= find_measures(source):
+    if not find_measures(normalized) <= find_measures(source):
         return "a figure that is not in the source"
-    if not find_contrast_terms(_stated(wording)) <= find_contrast_terms(source):
+    if not find_contrast_terms(_read_presuppositions(normalized)) <= find_contrast_terms(source):
         return "states something that the source does not state"
-    shared = find_stems(wording) & find_stems(source)
-    lay = {rule.id for rule in load_lay_terms().rules if _is_meant(rule.terms, source)}
-    shared |= {rule.id for rule in load_lay_terms().rules if rule.id in lay and rule.pattern.search(wording)}
+    shared = find_stems(normalized) & find_stems(source)
+    # An everyday word of the question counts as shared if its printed terms are in the source.
+    shared |= {
+        rule.id
+        for rule in load_lay_terms().rules
+        if rule.pattern.search(normalized) and content_stems(rule.terms) & content_stems(source)
+    }
     return "" if len(shared) >= limits.least_shared else "on another subject"
 
 
 def has_instruction(text: str) -> bool:
-    """Return whether a text addresses a program, or instructs its reader to do anything but read on.
+    """Return whether a text addresses a program, or instructs its reader to do something.
 
     Args:
         text: The text.
@@ -57,13 +61,11 @@ def has_prompt_injection(text: str) -> bool:
     return load_hidden_text().orders.matches(text)
 
 
-def _is_meant(terms: str, source: str) -> bool:
-    return bool(content_stems(terms) & content_stems(source))
-
-
-def _stated(question: str) -> str:
+def _read_presuppositions(question: str) -> str:
     """Return what a question presupposes: its declarative sentences, and the reasons that it gives."""
-    parts = [question[start:end] for start, end in find_sentence_parts(question)]
-    stated = [part for part in parts if not part.rstrip().endswith("?")]
-    given = [match[0] for rule in load_llm().given for part in parts for match in rule.pattern.finditer(part)]
-    return " ".join([*stated, *given])
+    sentences = [question[start:end] for start, end in find_sentence_parts(question)]
+    statements = [sentence for sentence in sentences if not sentence.rstrip().endswith("?")]
+    reasons = [
+        match[0] for rule in load_llm().given for sentence in sentences for match in rule.pattern.finditer(sentence)
+    ]
+    return " ".join([*statements, *reasons])

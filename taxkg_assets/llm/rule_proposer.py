@@ -13,13 +13,14 @@ from taxkg_assets.prompts.tasks import TASKS
 NAME = "rules"
 
 
-def _rule_of(task: str) -> Callable[[Any], Any]:
+def _find_rule(task: str) -> Callable[[Any], Any]:
+    """Return the function `propose_<task>`."""
     name = f"propose_{task}"
     rule: Callable[[Any], Any] = getattr(rule_text, name, None) or getattr(rule_questions, name)
     return rule
 
 
-RULES: Mapping[str, Callable[[Any], Any]] = {name: _rule_of(name) for name in TASKS}
+RULES: Mapping[str, Callable[[Any], Any]] = {name: _find_rule(name) for name in TASKS}
 
 
 class RuleProposer:
@@ -39,9 +40,9 @@ class RuleProposer:
         Returns:
             One outcome per item, in order.
         """
-        return tuple(self._judge(task, item) for item in items)
+        return tuple(self._propose_one(task, item) for item in items)
 
-    def _judge(self, task: Task[AnyItem, AnyProposal], item: AnyItem) -> ProposalOutcome[AnyProposal]:
+    def _propose_one(self, task: Task[AnyItem, AnyProposal], item: AnyItem) -> ProposalOutcome[AnyProposal]:
         proposal: AnyProposal = RULES[task.name](item)
         verified = proposal.with_verified_evidence(BlockEvidence(item.blocks))
         return ProposalOutcome(item_id=item.item_id, proposal=verified, created_by="rule", model=NAME)

@@ -1,4 +1,4 @@
-"""Rules instead of a model for questions and passages: judging, grading, expansion, summaries, answers."""
+"""Rules that replace a model for questions and passages: judging, grading, expansion, summaries, answers."""
 
 from __future__ import annotations
 
@@ -37,13 +37,15 @@ def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
         item: Passage with its heading path.
     """
     subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
-    best = _best_sentence(item.blocks, content_stems(subject)) if subject else None
-    templates = load_llm().questions if best else []
-    questions = [template.format(subject=subject) for template in templates]
-    fair = tuple(question for question in questions if best and not find_question_flaw(question, best[1].quote))
-    return ScenarioProposal(
-        item_id=item.item_id, confidence=0.3, evidence=(best[1],) if fair and best else (), questions=fair
-    )
+    evidence: tuple[Evidence, ...] = ()
+    questions: tuple[str, ...] = ()
+    best = _find_best_sentence(item.blocks, content_stems(subject)) if subject else None
+    if best is not None:
+        quote = best[1]
+        proposed = (template.format(subject=subject) for template in load_llm().questions)
+        questions = tuple(question for question in proposed if not find_question_flaw(question, quote.quote))
+        evidence = (quote,) if questions else ()
+    return ScenarioProposal(item_id=item.item_id, confidence=0.3, evidence=evidence, questions=questions)
 
 
 def propose_pair_judging(item: QuestionItem) -> PairProposal:
@@ -55,13 +57,13 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
     Returns:
         Verdict with the best sentence as evidence.
     """
-    wanted, present = content_stems(item.question), _content_of(item.blocks)
-    share = score_coverage(wanted, present | _find_lay_words(item.question, present))
+    question_words, passage_words = content_stems(item.question), _read_words(item.blocks)
+    share = score_coverage(question_words, passage_words | _find_lay_words(item.question, passage_words))
     is_valid = share >= load_llm().pairs.least_share
     return PairProposal(
         item_id=item.item_id,
         confidence=round(max(share, 1 - share), 3),
-        evidence=_evidence(item.blocks, wanted) if is_valid else (),
+        evidence=_cite_best_sentence(item.blocks, question_words) if is_valid else (),
         is_valid=is_valid,
         reason=f"contains {share:.0%} of the question's words",
     )
@@ -70,9 +72,9 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
 def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
     """Judge whether a hard negative actually answers the question.
 
-    It does if it says nearly the same as the positive, or is part of the positive and contains everything that the
-    question asks for. Shared headings do not count as similarity: neighbors in a booklet share a long heading path. It
-    does not if it lacks a figure or key of the question that the positive has, or is about another box.
+    It does if it is nearly the same text as the positive, or a similar one with as many of the question's words. Shared
+    headings do not count as similarity: neighbors in a booklet share a long heading path. It does not if it lacks a
+    figure or key of the question that the positive has, or is about another box.
 
     Args:
         item: Question, positive and negative.
@@ -80,34 +82,32 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
     Returns:
         Verdict, with evidence where the negative is false.
     """
-    limits, wanted = load_llm().negatives, content_stems(item.question)
-    present, said = _content_of(item.blocks), content_stems(item.positive)
-    share = score_coverage(wanted, present | _find_lay_words(item.question, present))
-    right = score_coverage(wanted, said | _find_lay_words(item.question, said))
+    limits, question_words = load_llm().negatives, content_stems(item.question)
+    words, positive_words = _read_words(item.blocks), content_stems(item.positive)
+    share = score_coverage(question_words, words | _find_lay_words(item.question, words))
+    positive_share = score_coverage(question_words, positive_words | _find_lay_words(item.question, positive_words))
     similarity = _score_similarity(item.blocks, item.positive)
-    answers = share >= limits.least_share and share >= limits.of_positive * right
-    is_like = similarity >= limits.same or (answers and similarity >= limits.alike)
-    figures = find_figures(item.question) & find_figures(item.positive)
+    covers_question = share >= limits.least_share and share >= limits.of_positive * positive_share
+    is_similar = similarity >= limits.same or (covers_question and similarity >= limits.alike)
+    required_figures = find_figures(item.question) & find_figures(item.positive)
     text = "\n".join(block.text for block in item.blocks)
-    positive_key, other = _find_own_key(item.positive), _find_own_key(text)
-    is_elsewhere = positive_key != other and bool(positive_key and other)
-    is_false = is_like and not is_elsewhere and figures <= find_figures(text)
+    positive_key, key = _find_own_key(item.positive), _find_own_key(text)
+    is_other_box = positive_key != key and bool(positive_key and key)
+    is_false = is_similar and not is_other_box and required_figures <= find_figures(text)
     return NegativeProposal(
         item_id=item.item_id,
         confidence=round(max(share, 1 - share), 3),
-        evidence=_evidence(item.blocks, wanted) if is_false else (),
+        evidence=_cite_best_sentence(item.blocks, question_words) if is_false else (),
         is_false_negative=is_false,
-        reason=f"contains {share:.0%} of the question's words; the positive passage contains {right:.0%}",
+        reason=f"contains {share:.0%} of the question's words; the positive passage contains {positive_share:.0%}",
     )
 
 
 def _score_similarity(blocks: Sequence[Block], positive: str) -> float:
     """Return the share of common content words, headings left out, 0 to 1."""
-    words, right = (
-        _content_of_texts(_strip_context(block.text) for block in blocks),
-        content_stems(_strip_context(positive)),
-    )
-    return len(words & right) / max(1, len(words | right))
+    words = _merge_words(_strip_context(block.text) for block in blocks)
+    positive_words = content_stems(_strip_context(positive))
+    return len(words & positive_words) / max(1, len(words | positive_words))
 
 
 def _strip_context(passage: str) -> str:
@@ -118,7 +118,7 @@ def _strip_context(passage: str) -> str:
 
 
 def propose_hyde(item: HydeItem) -> HydeProposal:
-    """Expand a question by the corpus's terms for its words, inventing nothing.
+    """Expand a question by the corpus's terms for its words; nothing else is added.
 
     Args:
         item: Question and terms of the corpus.
@@ -129,7 +129,7 @@ def propose_hyde(item: HydeItem) -> HydeProposal:
 
 
 def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
-    """Grade relevance 0 to 10: ten times the share of the question's words in the passages and in their best sentence.
+    """Grade relevance 0 to 10 by the share of the question's words in the passages and in their best sentence.
 
     Args:
         item: Question and passages.
@@ -137,16 +137,16 @@ def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
     Returns:
         Grade with the best sentence as evidence.
     """
-    rules, wanted = load_llm().grades, content_stems(item.question)
-    best = _best_sentence(item.blocks, wanted)
-    share = score_coverage(wanted, _content_of(item.blocks))
+    rules, question_words = load_llm().grades, content_stems(item.question)
+    best = _find_best_sentence(item.blocks, question_words)
+    share = score_coverage(question_words, _read_words(item.blocks))
     grade = round(10 * (rules.all * share + rules.best_sentence * (best[0] if best else 0.0)), 2)
     evidence = (best[1],) if best and grade >= CLAIMED_GRADE else ()
     return GradeProposal(item_id=item.item_id, confidence=0.5, evidence=evidence, grade=grade)
 
 
 def propose_summaries(item: SummaryItem) -> SummaryProposal:
-    """Propose as summary the sentences with most of the text's frequent words, verbatim in reading order.
+    """Propose as summary the sentences with most frequent words of the text or its title, verbatim in reading order.
 
     Early sentences are preferred.
 
@@ -157,36 +157,35 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
         Sentences, each with its own text as evidence.
     """
     rules = load_llm().summaries
-    sized = [
+    usual_length = [
         (block, start, end)
         for block in item.blocks
         for start, end in find_sentence_parts(block.text)
         if rules.least_words <= len(block.text[start:end].split()) <= rules.most_words
     ]
-    places = [(block, start, end) for block, start, end in sized if _is_informative(block.text[start:end])] or sized
-    contents = [content_stems(block.text[start:end]) for block, start, end in places]
-    counts = Counter(word for words in contents for word in words)
-    most = max(counts.values(), default=1)
-    title = content_stems(item.title)
+    informative = [row for row in usual_length if _is_informative(row[0].text[row[1] : row[2]])]
+    sentences = informative or usual_length
+    sentence_words = [content_stems(block.text[start:end]) for block, start, end in sentences]
+    counts = Counter(word for words in sentence_words for word in words)
+    max_count = max(counts.values(), default=1)
+    title_words = content_stems(item.title)
 
-    def worth(number: int) -> float:
-        words = contents[number]
-        frequent: float = sum(counts[word] for word in words) / max(1, len(words)) / most
-        position: float = rules.position
-        return frequent + score_coverage(title, words) + position / (1 + number)
+    def score(ix: int) -> float:
+        words = sentence_words[ix]
+        frequency: float = sum(counts[word] for word in words) / max(1, len(words)) / max_count
+        position_weight: float = rules.position
+        return frequency + score_coverage(title_words, words) + position_weight / (1 + ix)
 
-    chosen: list[int] = []
-    seen: set[str] = set()
-    for number in sorted(range(len(places)), key=lambda n: (-worth(n), n)):
-        block, start, end = places[number]
-        if len(chosen) < item.sentences and block.text[start:end] not in seen:
-            chosen.append(number)
-            seen.add(block.text[start:end])
-    claims = tuple(_claim(*places[number]) for number in sorted(chosen))
+    selected: dict[str, int] = {}
+    for ix in sorted(range(len(sentences)), key=lambda ix: (-score(ix), ix)):
+        block, start, end = sentences[ix]
+        if len(selected) < item.sentences:
+            selected.setdefault(block.text[start:end], ix)
+    claims = tuple(_cite_sentence(*sentences[ix]) for ix in sorted(selected.values()))
     return SummaryProposal(
         item_id=item.item_id,
         confidence=0.5,
-        evidence=tuple(e for claim in claims for e in claim.evidence),
+        evidence=tuple(quote for claim in claims for quote in claim.evidence),
         sentences=claims,
     )
 
@@ -197,44 +196,44 @@ def _is_informative(text: str) -> bool:
 
 
 def propose_answers(item: QuestionItem) -> AnswerProposal:
-    """Propose as answer the sentences with most of the question's words, in reading order, without repetition.
+    """Propose as answer the sentences that together have most of the question's words, in reading order.
 
     Args:
         item: Question and passages.
     """
-    rules, wanted = load_llm().answers, content_stems(item.question)
-    places = [(block, start, end) for block in item.blocks for start, end in find_sentence_parts(block.text)]
-    contents = [content_stems(block.text[start:end]) for block, start, end in places]
-    chosen: list[int] = []
-    present: frozenset[str] = frozenset()
-    while len(chosen) < rules.sentences:
-        gains = {n: len((wanted - present) & words) for n, words in enumerate(contents) if n not in chosen}
-        best = max(gains, key=lambda n: (gains[n], -n), default=None)
-        if best is None or not gains[best]:
+    rules, question_words = load_llm().answers, content_stems(item.question)
+    sentences = [(block, start, end) for block in item.blocks for start, end in find_sentence_parts(block.text)]
+    sentence_words = [content_stems(block.text[start:end]) for block, start, end in sentences]
+    selected: list[int] = []
+    selected_words: frozenset[str] = frozenset()
+    while len(selected) < rules.sentences:
+        new_words = [len((question_words - selected_words) & words) for words in sentence_words]
+        best = max(range(len(sentences)), key=lambda ix: (new_words[ix], -ix), default=None)
+        if best is None or not new_words[best]:
             break
-        chosen.append(best)
-        present |= contents[best]
-    share = score_coverage(wanted, present)
-    is_answerable = bool(chosen) and share >= rules.least_share
-    claims = tuple(_claim(*places[n]) for n in sorted(chosen)) if is_answerable else ()
+        selected.append(best)
+        selected_words |= sentence_words[best]
+    share = score_coverage(question_words, selected_words)
+    is_answerable = bool(selected) and share >= rules.least_share
+    claims = tuple(_cite_sentence(*sentences[ix]) for ix in sorted(selected)) if is_answerable else ()
     return AnswerProposal(
         item_id=item.item_id,
         confidence=round(max(share, 1 - share), 3),
-        evidence=tuple(e for claim in claims for e in claim.evidence),
+        evidence=tuple(quote for claim in claims for quote in claim.evidence),
         is_answerable=is_answerable,
         sentences=claims,
     )
 
 
-def _claim(block: Block, start: int, end: int) -> Claim:
+def _cite_sentence(block: Block, start: int, end: int) -> Claim:
     return Claim(text=block.text[start:end], evidence=(cite(block, start, end),))
 
 
-def _content_of(blocks: Sequence[Block]) -> frozenset[str]:
-    return _content_of_texts(block.text for block in blocks)
+def _read_words(blocks: Sequence[Block]) -> frozenset[str]:
+    return _merge_words(block.text for block in blocks)
 
 
-def _content_of_texts(texts: Iterable[str]) -> frozenset[str]:
+def _merge_words(texts: Iterable[str]) -> frozenset[str]:
     return frozenset().union(*(content_stems(text) for text in texts))
 
 
@@ -247,22 +246,22 @@ def _find_own_key(passage: str) -> str:
     return ""
 
 
-def _find_lay_words(question: str, present: frozenset[str]) -> frozenset[str]:
+def _find_lay_words(question: str, text_words: frozenset[str]) -> frozenset[str]:
     """Return the question's everyday words for which a text has the printed terms."""
-    rules = [rule for rule in load_lay_terms().rules if content_stems(rule.terms) & present]
+    rules = [rule for rule in load_lay_terms().rules if content_stems(rule.terms) & text_words]
     return frozenset().union(*(content_stems(match[0]) for rule in rules for match in rule.pattern.finditer(question)))
 
 
-def _best_sentence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[float, Evidence] | None:
-    """Return the sentence with most of the wanted words, and its share of them."""
+def _find_best_sentence(blocks: Sequence[Block], words: frozenset[str]) -> tuple[float, Evidence] | None:
+    """Return the sentence with most of some words, after its share of them; None without sentences."""
     candidates = [
-        (score_coverage(wanted, content_stems(block.text[start:end])), cite(block, start, end))
+        (score_coverage(words, content_stems(block.text[start:end])), cite(block, start, end))
         for block in blocks
         for start, end in find_sentence_parts(block.text)
     ]
     return max(candidates, key=lambda pair: pair[0]) if candidates else None
 
 
-def _evidence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[Evidence, ...]:
-    best = _best_sentence(blocks, wanted)
+def _cite_best_sentence(blocks: Sequence[Block], words: frozenset[str]) -> tuple[Evidence, ...]:
+    best = _find_best_sentence(blocks, words)
     return (best[1],) if best else ()

@@ -1,4 +1,4 @@
-"""Rules instead of a model for one passage: meaning of a mention, boundaries of units, quality of a chunk."""
+"""Rules that replace a model for one passage: target of a mention, boundaries of units, quality of a chunk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from taxkg_assets.llm.evidence import cite
 from taxkg_assets.llm.normalization import content_stems, quote_opening, score_coverage
-from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.prompts.document_tasks import (
     BoundaryItem,
     BoundaryProposal,
@@ -37,18 +36,17 @@ def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
     """
     block = item.blocks[0]
     spans = find_sentence_parts(block.text) or [(0, len(block.text))]
-    start, end = next((s for s in spans if s[0] <= item.mention_start < s[1]), spans[-1])
-    present = content_stems(block.text[start:end])
-    shares = [score_coverage(content_stems(c.description), present) for c in item.candidates]
-    ranked = sorted(zip(shares, range(len(shares)), strict=True), key=lambda pair: (-pair[0], pair[1]))
+    start, end = next((span for span in spans if span[0] <= item.mention_start < span[1]), spans[-1])
+    sentence_words = content_stems(block.text[start:end])
+    shares = [score_coverage(content_stems(candidate.description), sentence_words) for candidate in item.candidates]
+    best, second = [*sorted(shares, reverse=True), 0.0, 0.0][:2]
     limits = load_llm().references
-    second = ranked[1][0] if len(ranked) > 1 else 0.0
-    is_clear = bool(ranked) and ranked[0][0] >= limits.least_share and ranked[0][0] - second >= limits.least_margin
+    is_clear = bool(shares) and best >= limits.least_share and best - second >= limits.least_margin
     return ReferenceProposal(
         item_id=item.item_id,
-        confidence=round(min(0.9, 0.5 + (ranked[0][0] - second) / 2), 3) if is_clear else 0.5,
+        confidence=round(min(0.9, 0.5 + (best - second) / 2), 3) if is_clear else 0.5,
         evidence=(cite(block, start, end),) if is_clear else (),
-        target=item.candidates[ranked[0][1]].target if is_clear else None,
+        target=item.candidates[shares.index(best)].target if is_clear else None,
         relation=item.relation,
         polarity=item.polarity,
     )
@@ -77,16 +75,17 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
         "fragment": float(text[:1].islower()),
         "continues_paragraph": float(item.continues_paragraph),
     }
-    worth = {name: rules.weights[name] * value for name, value in features.items()}
-    likely = 1.0 / (1.0 + math.exp(-sum(worth.values())))
-    is_boundary = not item.before or likely >= 0.5
-    reasons = sorted((name for name in worth if name != "bias"), key=lambda name: -abs(worth[name]))
+    contributions = {name: rules.weights[name] * value for name, value in features.items()}
+    probability = 1.0 / (1.0 + math.exp(-sum(contributions.values())))
+    is_boundary = not item.before or probability >= 0.5
+    del contributions["bias"]
+    main_reason = max(contributions, key=lambda name: abs(contributions[name]))
     return BoundaryProposal(
         item_id=item.item_id,
-        confidence=round(likely if is_boundary and item.before else max(likely, 1 - likely), 3),
+        confidence=round(probability if is_boundary and item.before else max(probability, 1 - probability), 3),
         evidence=(quote_opening(block),) if is_boundary else (),
         is_boundary=is_boundary,
-        reason="begins the text" if not item.before else reasons[0].replace("_", " "),
+        reason="begins the text" if not item.before else main_reason.replace("_", " "),
     )
 
 
@@ -101,7 +100,7 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
     """
     block, limits = item.blocks[0], load_llm().parts
     text = block.text.strip()
-    letters = sum(character.isalpha() for character in text) / max(1, len(text.replace(" ", "")))
+    letter_share = sum(character.isalpha() for character in text) / max(1, len(text.replace(" ", "")))
     part, level = "paragraph", 0
     if load_llm().artifacts.matches(text):
         part = "artifact"
@@ -109,11 +108,11 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
         part = "list_item"
     elif load_llm().notes.matches(text):
         part = "note"
-    elif letters < limits.least_letters:
+    elif letter_share < limits.least_letters:
         part = "table_row"
     elif _looks_like_heading(text, item):
-        part, ratios = "heading", limits.levels
-        level = 1 if item.size_ratio >= ratios.first else 2 if item.size_ratio >= ratios.second else 3
+        part, size_limits = "heading", limits.levels
+        level = 1 if item.size_ratio >= size_limits.first else 2 if item.size_ratio >= size_limits.second else 3
     elif load_llm().run_ins.matches(text):
         part, level = "heading", limits.run_in_level
     return StructureProposal.model_validate(
@@ -124,10 +123,11 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
 def _looks_like_heading(text: str, item: StructureItem) -> bool:
     limits = load_llm().parts
     is_short = 0 < item.words <= limits.heading_words and not text.endswith((".", ";", ",", ":"))
-    is_titled = all(word[:1].isupper() or (word.islower() and len(word) <= 3) for word in text.split())
-    is_cue = load_llm().opening_cues.matches(text)
+    is_title_case = all(word[:1].isupper() or (word.islower() and len(word) <= 3) for word in text.split())
+    has_cue = load_llm().opening_cues.matches(text)
     is_prominent = item.is_bold or item.is_own_line or item.size_ratio >= limits.heading_ratio
-    return is_short and (is_prominent or is_cue or (is_titled and len(text.split()) > 1)) and not text[:1].islower()
+    looks_marked = is_prominent or has_cue or (is_title_case and len(text.split()) > 1)
+    return is_short and looks_marked and not text[:1].islower()
 
 
 def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
@@ -142,18 +142,18 @@ def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
     for block in item.blocks:
         for rule in load_llm().entities:
             for match in rule.pattern.finditer(block.text):
-                place = cite(block, *match.span())
+                quote = cite(block, *match.span())
                 entities.setdefault(
-                    (rule.id, match[0]), Entity.model_validate({"name": match[0], "kind": rule.id, "evidence": place})
+                    (rule.id, match[0]), Entity.model_validate({"name": match[0], "kind": rule.id, "evidence": quote})
                 )
     counts = Counter(word for block in item.blocks for word in _plain_words(block.text))
     tags = [word for word, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: limits.tags]]
-    first = " ".join(item.blocks[0].text.split()[: limits.title_words])
+    opening = " ".join(item.blocks[0].text.split()[: limits.title_words])
     return MetadataProposal(
         item_id=item.item_id,
         confidence=0.5,
         evidence=(quote_opening(item.blocks[0]),),
-        title=heading or first,
+        title=heading or opening,
         tags=tuple(tags),
         entities=tuple(entities.values())[: limits.entities],
     )
@@ -177,17 +177,17 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     limits = load_llm().quality
     text = "\n".join(block.text.strip() for block in item.blocks)
     words = len(text.split())
-    letters = sum(c.isalpha() for c in text) / max(1, len("".join(text.split())))
-    parts = {
+    letter_share = sum(character.isalpha() for character in text) / max(1, len("".join(text.split())))
+    scores = {
         "size": min(1.0, words / limits.least_words) * min(1.0, limits.most_words / max(1, words)),
         "begins": float(not text[:1].islower()),
         "ends": float(text.rstrip("”’\"')").endswith((".", "!", "?", ":", ";")) or not item.after[:1].islower()),
         "cohesion": float(min(item.similarities, default=1.0) >= limits.least_similarity),
-        "letters": min(1.0, letters / 0.5),
+        "letters": min(1.0, letter_share / 0.5),
     }
-    score = sum(limits.weights[name] * value for name, value in parts.items())
+    score = sum(limits.weights[name] * value for name, value in scores.items())
     is_furniture = all(load_llm().artifacts.matches(block.text) for block in item.blocks)
-    action, reason = _find_remedy(item, parts, words=words, score=score)
+    action, reason = _find_remedy(item, scores, words=words, score=score)
     verdict = "ACCEPT" if reason == "complete" else "REFINE"
     if is_furniture or score < limits.reject:
         verdict, action, reason = "REJECT", "none", "furniture" if is_furniture else "unreadable"
@@ -204,21 +204,21 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     )
 
 
-def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int, score: float) -> tuple[str, str]:
+def _find_remedy(item: QualityItem, scores: dict[str, float], *, words: int, score: float) -> tuple[str, str]:
     """Return what would improve a chunk, and what is wrong with it; `none` where nothing is, or nothing would help."""
     limits = load_llm().quality
     is_long = words > limits.most_words
-    if len(item.blocks) > 1 and (is_long or not parts["cohesion"]):
+    if len(item.blocks) > 1 and (is_long or not scores["cohesion"]):
         return "split", "too long" if is_long else "several subjects"
-    if not parts["begins"] and item.before:
+    if not scores["begins"] and item.before:
         return "merge_previous", "fragment"
-    if not parts["ends"]:
+    if not scores["ends"]:
         return "merge_next", "fragment"
     if words < limits.least_words and (item.after or item.before):
         return ("merge_next" if item.after else "merge_previous"), "too short"
     if score >= limits.accept:
         return "none", "complete"
-    reason = "fragment" if words < limits.least_words or not parts["begins"] else "unreadable"
+    reason = "fragment" if words < limits.least_words or not scores["begins"] else "unreadable"
     return ("merge_next" if item.after else "merge_previous" if item.before else "none"), reason
 
 
@@ -228,20 +228,16 @@ def propose_refinement(item: RefinementItem) -> RefinementProposal:
     Args:
         item: Chunk with its blocks and similarities.
     """
-    least = load_llm().quality.least_similarity
+    min_similarity = load_llm().quality.least_similarity
     similarities = item.similarities or tuple(
-        score_coverage(content_stems(b.text), content_stems(a.text)) for a, b in pairwise(item.blocks)
+        score_coverage(content_stems(second.text), content_stems(first.text)) for first, second in pairwise(item.blocks)
     )
-    low = [n + 1 for n, value in enumerate(similarities) if value < least]
-    if not low and similarities:
-        low = [min(range(len(similarities)), key=lambda n: similarities[n]) + 1]
+    split_before = [ix + 1 for ix, value in enumerate(similarities) if value < min_similarity]
+    if not split_before and similarities:
+        split_before = [similarities.index(min(similarities)) + 1]
     return RefinementProposal(
         item_id=item.item_id,
         confidence=0.5,
-        evidence=_openings(item.blocks, low),
-        split_before=tuple(low),
+        evidence=tuple(quote_opening(item.blocks[ix]) for ix in split_before),
+        split_before=tuple(split_before),
     )
-
-
-def _openings(blocks: tuple[Block, ...], numbers: list[int]) -> tuple[Evidence, ...]:
-    return tuple(quote_opening(blocks[n]) for n in numbers)

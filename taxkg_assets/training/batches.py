@@ -1,4 +1,4 @@
-"""Padded batches: each text is tokenized once, and rows of similar length run together."""
+"""Padded batches: each text is tokenized once, and rows of similar length are run together."""
 
 from __future__ import annotations
 
@@ -18,41 +18,43 @@ class Tokens:
 
     Attributes:
         tokenizer: Tokenizer of the transformers library.
-        max_tokens: Tokens per row, special tokens included.
+        max_tokens: Most tokens of a row, special tokens included; the rest is cut off.
+        ids_by_text: Token ids of each text tokenized so far.
+        features_by_pair: Token ids and token types of each pair tokenized so far.
     """
 
     tokenizer: Any
     max_tokens: int
-    remembered: dict[str, list[int]] = field(default_factory=dict)
-    remembered_pairs: dict[tuple[str, str], tuple[list[int], list[int]]] = field(default_factory=dict)
+    ids_by_text: dict[str, list[int]] = field(default_factory=dict)
+    features_by_pair: dict[tuple[str, str], tuple[list[int], list[int]]] = field(default_factory=dict)
 
-    def find_ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def find_token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, special tokens included.
 
         Args:
             texts: Texts, each prefixed with its prompt.
         """
-        missing = list(dict.fromkeys(text for text in texts if text not in self.remembered))
+        missing = list(dict.fromkeys(text for text in texts if text not in self.ids_by_text))
         if missing:
-            found = self.tokenizer(missing, truncation=True, max_length=self.max_tokens)["input_ids"]
-            self.remembered.update(zip(missing, found, strict=True))
-        return [self.remembered[text] for text in texts]
+            encoded = self.tokenizer(missing, truncation=True, max_length=self.max_tokens)
+            self.ids_by_text.update(zip(missing, encoded["input_ids"], strict=True))
+        return [self.ids_by_text[text] for text in texts]
 
     def find_pair_features(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
-        """Return the token ids and token types of each pair of texts, encoded as one row.
+        """Return the token ids and token types of each pair of texts; a pair is encoded as one row.
 
         Args:
             pairs: Query and passage.
         """
-        missing = list(dict.fromkeys(pair for pair in pairs if pair not in self.remembered_pairs))
+        missing = list(dict.fromkeys(pair for pair in pairs if pair not in self.features_by_pair))
         if missing:
-            first, second = [pair[0] for pair in missing], [pair[1] for pair in missing]
-            found = self.tokenizer(first, second, truncation=True, max_length=self.max_tokens)
-            kinds = found.get("token_type_ids") or [[0] * len(row) for row in found["input_ids"]]
-            self.remembered_pairs.update(
-                {pair: (row, kind) for pair, row, kind in zip(missing, found["input_ids"], kinds, strict=True)}
-            )
-        return [self.remembered_pairs[pair] for pair in pairs]
+            queries, passages = [query for query, _ in missing], [passage for _, passage in missing]
+            encoded = self.tokenizer(queries, passages, truncation=True, max_length=self.max_tokens)
+            token_ids = encoded["input_ids"]
+            token_types = encoded.get("token_type_ids") or [[0] * len(row) for row in token_ids]
+            features = zip(token_ids, token_types, strict=True)
+            self.features_by_pair.update(zip(missing, features, strict=True))
+        return [self.features_by_pair[pair] for pair in pairs]
 
     @property
     def pad_id(self) -> int:
@@ -60,42 +62,43 @@ class Tokens:
         return int(self.tokenizer.pad_token_id or 0)
 
 
-def split_by_length(ids: Sequence[Sequence[int]], *, tokens: int) -> Iterator[list[int]]:
-    """Group rows of similar length, shortest first.
+def split_by_length(rows: Sequence[Sequence[int]], *, max_tokens: int) -> Iterator[list[int]]:
+    """Group rows of similar length, shortest first, so that little padding is needed.
 
     Args:
-        ids: Token ids of each row.
-        tokens: Most tokens in a group, padding included; a longer row is a group of its own.
+        rows: Token ids of each row.
+        max_tokens: Most tokens in a group, padding included; a longer row is a group of its own.
 
     Yields:
         Indices of the rows of one group.
     """
     group: list[int] = []
-    for ix in sorted(range(len(ids)), key=lambda ix: (len(ids[ix]), ix)):
-        if group and (len(group) + 1) * _padded(len(ids[ix])) > tokens:
+    for row_ix in sorted(range(len(rows)), key=lambda row_ix: (len(rows[row_ix]), row_ix)):
+        if group and (len(group) + 1) * _pad_length(len(rows[row_ix])) > max_tokens:
             yield group
             group = []
-        group.append(ix)
+        group.append(row_ix)
     if group:
         yield group
 
 
-def pad_rows(ids: Sequence[Sequence[int]], *, pad_id: int) -> dict[str, torch.Tensor]:
+def pad_rows(rows: Sequence[Sequence[int]], *, pad_id: int) -> dict[str, torch.Tensor]:
     """Pad rows to a common length.
 
     Args:
-        ids: Token ids of each row; not empty.
+        rows: Token ids of each row; not empty.
         pad_id: Token id that pads a row.
 
     Returns:
         `input_ids` and `attention_mask`, both of shape (rows, padded length); the mask is 1 on tokens, 0 on padding.
     """
-    length = _padded(max(map(len, ids)))
+    padded_length = _pad_length(max(map(len, rows)))
     return {
-        "input_ids": torch.tensor([[*row, *[pad_id] * (length - len(row))] for row in ids]),
-        "attention_mask": torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in ids]),
+        "input_ids": torch.tensor([[*row, *[pad_id] * (padded_length - len(row))] for row in rows]),
+        "attention_mask": torch.tensor([[1] * len(row) + [0] * (padded_length - len(row)) for row in rows]),
     }
 
 
-def _padded(length: int) -> int:
+def _pad_length(length: int) -> int:
+    """Round a number of tokens up to the next multiple of `PAD_STEP`."""
     return -(-length // PAD_STEP) * PAD_STEP

@@ -1,4 +1,4 @@
-"""The inputs of pairs and negatives: passages as the index embeds them, and the nodes that lead to them."""
+"""The inputs of pairs and negatives: passages as the index embeds them, and the nodes that contain them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Passage:
     """An accepted chunk.
 
     Attributes:
-        full: Context and text, as the index embeds them.
+        indexed_text: Context and text, as the index embeds them.
         near_duplicate_group: Shared by all near-duplicates of the passage.
     """
 
@@ -38,7 +38,7 @@ class Passage:
     level: str
     node_ids: tuple[str, ...]
     text: str
-    full: str
+    indexed_text: str
     near_duplicate_group: str
 
 
@@ -72,34 +72,34 @@ class Corpus:
     nodes: Mapping[str, Node]
     labels: Mapping[str, str]
     families: Mapping[str, str]
-    aligned: Mapping[str, tuple[str, ...]]
-    """The other places of a field: for a box of the face the headings of its instructions."""
+    same_fields: Mapping[str, tuple[str, ...]]
+    """Other anchors of the same field, by anchor: for a box of the form itself, the headings of its instructions."""
 
     @cached_property
     def chunks_by_node(self) -> Mapping[str, tuple[str, ...]]:
         """Return the chunk ids that contain each paragraph or table, by node id."""
-        found: dict[str, list[str]] = {}
+        chunk_ids_by_node: dict[str, list[str]] = {}
         for passage in self.passages.values():
             for node_id in passage.node_ids:
-                found.setdefault(node_id, []).append(passage.chunk_id)
-        return {node_id: tuple(chunk_ids) for node_id, chunk_ids in found.items()}
+                chunk_ids_by_node.setdefault(node_id, []).append(passage.chunk_id)
+        return {node_id: tuple(chunk_ids) for node_id, chunk_ids in chunk_ids_by_node.items()}
 
     @cached_property
     def chunks_by_anchor(self) -> Mapping[str, tuple[str, ...]]:
         """Return the chunk ids directly below each heading, by anchor id."""
-        found: dict[str, list[str]] = {}
+        chunk_ids_by_anchor: dict[str, list[str]] = {}
         for passage in self.passages.values():
             if passage.anchor_id is not None:
-                found.setdefault(passage.anchor_id, []).append(passage.chunk_id)
-        return {anchor_id: tuple(chunk_ids) for anchor_id, chunk_ids in found.items()}
+                chunk_ids_by_anchor.setdefault(passage.anchor_id, []).append(passage.chunk_id)
+        return {anchor_id: tuple(chunk_ids) for anchor_id, chunk_ids in chunk_ids_by_anchor.items()}
 
     @cached_property
     def near_duplicates(self) -> Mapping[str, tuple[str, ...]]:
-        """Return chunk ids of each group of near-duplicates."""
-        found: dict[str, list[str]] = {}
+        """Return the chunk ids of each group of near-duplicates, by group."""
+        chunk_ids_by_group: dict[str, list[str]] = {}
         for passage in self.passages.values():
-            found.setdefault(passage.near_duplicate_group, []).append(passage.chunk_id)
-        return {group: tuple(chunk_ids) for group, chunk_ids in found.items()}
+            chunk_ids_by_group.setdefault(passage.near_duplicate_group, []).append(passage.chunk_id)
+        return {group: tuple(chunk_ids) for group, chunk_ids in chunk_ids_by_group.items()}
 
     def passages_of_node(self, node_id: str) -> tuple[str, ...]:
         """Return the chunk ids of a node: those with its text, or those below the headings of its field.
@@ -111,13 +111,16 @@ class Corpus:
         if node is None:
             return ()
         if node.level == "sentence" and node.parent_id is not None:
-            containing = self.chunks_by_node.get(node.parent_id, ())
-            words = squeeze(node.text)
-            return tuple(c for c in containing if words in squeeze(self.passages[c].text)) or containing[:1]
+            chunk_ids = self.chunks_by_node.get(node.parent_id, ())
+            sentence = squeeze(node.text)
+            containing = tuple(name for name in chunk_ids if sentence in squeeze(self.passages[name].text))
+            return containing or chunk_ids[:1]
         if node.level != "anchor":
             return self.chunks_by_node.get(node_id, ())
         return self.chunks_by_anchor.get(node_id) or tuple(
-            c for a in self.aligned.get(node_id, ()) for c in self.chunks_by_anchor.get(a, ())
+            chunk_id
+            for anchor_id in self.same_fields.get(node_id, ())
+            for chunk_id in self.chunks_by_anchor.get(anchor_id, ())
         )
 
     def anchor_label(self, node_id: str) -> str:
@@ -151,6 +154,9 @@ def strip_key(heading: str) -> str:
 
     Args:
         heading: Heading as printed.
+
+    Returns:
+        The heading; empty if it is only a key.
     """
     for rule in load_training().heading_keys:
         heading = rule.pattern.sub("", heading)
@@ -173,15 +179,15 @@ def read_corpus(
         documents: Documents of the chunks.
         nodes: Nodes of the graph.
         registry: Numbered fields with their labels.
-        edges: Edges of the graph; `same_field` aligns a box with the headings of its instructions.
+        edges: Edges of the graph; `same_field` connects a box with the headings of its instructions.
         families: Form family by document, from `find_families`.
 
     Returns:
         Passages sorted by document and reading order, with all nodes.
     """
-    revisions = dict(documents.select("document_id", "revision").iter_rows())
+    revision_by_document = dict(documents.select("document_id", "revision").iter_rows())
     rows = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix", "chunk_id").to_dicts()
-    groups = group_near_duplicates(
+    group_by_chunk = group_near_duplicates(
         {row["chunk_id"]: PassageText(row["text"], row["anchor_key"] or "", row["document_id"]) for row in rows}
     )
     passages = {
@@ -190,7 +196,7 @@ def read_corpus(
             document_id=row["document_id"],
             family=families[row["document_id"]],
             form=row["form"],
-            revision=revisions[row["document_id"]],
+            revision=revision_by_document[row["document_id"]],
             perspective=row["perspective"],
             anchor_id=row["anchor_id"],
             anchor_key=row["anchor_key"],
@@ -198,22 +204,22 @@ def read_corpus(
             level=row["level"],
             node_ids=tuple(row["node_ids"]),
             text=row["text"],
-            full=f"{row['context']}\n{row['text']}",
-            near_duplicate_group=groups[row["chunk_id"]],
+            indexed_text=f"{row['context']}\n{row['text']}",
+            near_duplicate_group=group_by_chunk[row["chunk_id"]],
         )
         for row in rows
     }
     columns = list(Node.__slots__)
-    known = {row["node_id"]: Node(**row) for row in nodes.select(columns).iter_rows(named=True)}
+    nodes_by_id = {row["node_id"]: Node(**row) for row in nodes.select(columns).iter_rows(named=True)}
     labels = dict(registry.select("canonical_id", "label").iter_rows())
-    aligned: dict[str, list[str]] = {}
+    same_fields: dict[str, list[str]] = {}
     for source, target in edges.filter(pl.col("relation") == "same_field").select("source_id", "target_id").iter_rows():
-        aligned.setdefault(source, []).append(target)
-        aligned.setdefault(target, []).append(source)
+        same_fields.setdefault(source, []).append(target)
+        same_fields.setdefault(target, []).append(source)
     return Corpus(
         passages=passages,
-        nodes=known,
+        nodes=nodes_by_id,
         labels=labels,
         families=families,
-        aligned={name: tuple(sorted(others)) for name, others in aligned.items()},
+        same_fields={anchor_id: tuple(sorted(others)) for anchor_id, others in same_fields.items()},
     )

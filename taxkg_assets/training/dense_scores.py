@@ -14,8 +14,9 @@ from taxkg_assets.training.similarity_calibration import Floats, score_mean_by_r
 
 Vectors = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str], bool], Vectors]
-"""Texts to unit-length vectors; whether they are questions."""
-DEPTH, SHORT = 10, 5
+"""Encodes texts to unit-length vectors, given whether they are questions."""
+DEPTH, RECALL_DEPTH = 10, 5
+"""First ranks that count for nDCG and reciprocal rank, and for recall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class DenseScores:
     """Metrics of each question, and the mean cosine at each of the first ranks."""
 
     questions: list[QueryScore]
-    places: Floats
+    cosine_by_rank: Floats
 
 
 def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] = ()) -> DenseScores:
@@ -47,17 +48,18 @@ def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] =
         pool: Further passages to rank against.
 
     Returns:
-        One score per distinct question, in order of first appearance.
+        The metrics of each distinct question, in order of first appearance, and the mean cosine at each rank.
     """
     questions = group_questions(dev)
-    passages = list(dict.fromkeys([*(p for e in dev for p in (e.positive, *e.negatives)), *pool]))
-    index_of = {text: number for number, text in enumerate(passages)}
-    found = encode([query for query, _ in questions], True) @ encode(passages, False).T
+    candidates = (text for example in dev for text in (example.positive, *example.negatives))
+    passages = list(dict.fromkeys([*candidates, *pool]))
+    index_of = {text: ix for ix, text in enumerate(passages)}
+    cosines = encode([query for query, _ in questions], True) @ encode(passages, False).T
     scores = [
         score_question(query, examples, order=np.argsort(-row, kind="stable"), index_of=index_of)
-        for row, (query, examples) in zip(found, questions, strict=True)
+        for row, (query, examples) in zip(cosines, questions, strict=True)
     ]
-    return DenseScores(scores, score_mean_by_rank(found))
+    return DenseScores(scores, score_mean_by_rank(cosines))
 
 
 def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
@@ -66,10 +68,10 @@ def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example
     Args:
         examples: Examples; several may have the same question.
     """
-    groups: dict[str, list[Example]] = {}
+    examples_by_query: dict[str, list[Example]] = {}
     for example in examples:
-        groups.setdefault(example.query, []).append(example)
-    return list(groups.items())
+        examples_by_query.setdefault(example.query, []).append(example)
+    return list(examples_by_query.items())
 
 
 def score_question(
@@ -86,15 +88,15 @@ def score_question(
     Returns:
         nDCG@10, recall@5 and reciprocal rank at 10.
     """
-    right = {index_of[example.positive] for example in examples}
-    ranks = [rank for rank, number in enumerate(order[:DEPTH].tolist(), 1) if number in right]
-    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(right), DEPTH) + 1))
+    positives = {index_of[example.positive] for example in examples}
+    ranks = [rank for rank, ix in enumerate(order[:DEPTH].tolist(), 1) if ix in positives]
+    ideal_gain = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(positives), DEPTH) + 1))
     return QueryScore(
         query=query,
         kind=examples[0].kind,
         family=examples[0].family,
-        ndcg=sum(1 / math.log2(rank + 1) for rank in ranks) / ideal,
-        recall=sum(rank <= SHORT for rank in ranks) / min(len(right), SHORT),
+        ndcg=sum(1 / math.log2(rank + 1) for rank in ranks) / ideal_gain,
+        recall=sum(rank <= RECALL_DEPTH for rank in ranks) / min(len(positives), RECALL_DEPTH),
         reciprocal_rank=1 / ranks[0] if ranks else 0.0,
     )
 

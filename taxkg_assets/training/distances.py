@@ -1,7 +1,7 @@
 """Distance of two passages in the graph.
 
-A step is a reference, a semantic relation, `same_field`, or the way between a paragraph or table and the heading that
-owns it. Headings above that, reading order and `same_concept` are not steps: with them, everything in a document would
+A step leads along a reference, a semantic relation or `same_field`, or between a paragraph or table and the heading
+that owns it. Higher headings, reading order and `same_concept` are not steps: with them, everything in a document would
 be close to everything else.
 """
 
@@ -40,13 +40,13 @@ class Distances:
             node_ids: Nodes to start from.
             within: Most steps.
         """
-        near = {self.paragraph_of.get(name, name): 0 for name in node_ids}
-        frontier = list(near)
+        distance_of = {self.paragraph_of.get(node_id, node_id): 0 for node_id in node_ids}
+        last_reached = list(distance_of)
         for step in range(1, within + 1):
-            reached = dict.fromkeys(n for name in frontier for n in self.neighbors.get(name, ()) if n not in near)
-            near |= dict.fromkeys(reached, step)
-            frontier = list(reached)
-        return near
+            neighbors = (neighbor for node_id in last_reached for neighbor in self.neighbors.get(node_id, ()))
+            last_reached = list(dict.fromkeys(neighbor for neighbor in neighbors if neighbor not in distance_of))
+            distance_of |= dict.fromkeys(last_reached, step)
+        return distance_of
 
     def find_related(self, node_ids: Iterable[str]) -> set[str]:
         """Return the nodes that a semantic relation connects with given nodes, in either direction.
@@ -54,41 +54,42 @@ class Distances:
         Args:
             node_ids: Nodes to start from.
         """
-        return {n for name in node_ids for n in self.related.get(self.paragraph_of.get(name, name), ())}
+        paragraphs = {self.paragraph_of.get(node_id, node_id) for node_id in node_ids}
+        return {node_id for paragraph in paragraphs for node_id in self.related.get(paragraph, ())}
 
 
 def read_distances(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> Distances:
-    """Build the adjacency of the graph without external nodes.
+    """Build the adjacency of the graph in both directions, without external nodes.
 
     Args:
         edges: Edges of the graph.
         nodes: Nodes of the graph.
 
     Returns:
-        Adjacency in both directions, sentences merged into their paragraphs.
+        Adjacency with sentences merged into their paragraphs.
     """
     levels = nodes.select("node_id", "level")
     sentences = nodes.filter(pl.col("level") == "sentence").select("node_id", "parent_id")
-    paragraph_of = {name: parent for name, parent in sentences.iter_rows() if parent is not None}
+    paragraph_of = {node_id: parent for node_id, parent in sentences.iter_rows() if parent is not None}
     ends = edges.select("source_id", "target_id", "relation").join(
         levels.rename({"node_id": "target_id", "level": "target_level"}), on="target_id"
     )
-    owned = (pl.col("relation") == "parent_of") & pl.col("target_level").is_in(_CONTENT)
-    stepped = pl.col("relation").is_in(STEPS) & (pl.col("target_level") != "external")
+    is_owned_content = (pl.col("relation") == "parent_of") & pl.col("target_level").is_in(_CONTENT)
+    is_step = pl.col("relation").is_in(STEPS) & (pl.col("target_level") != "external")
     neighbors: dict[str, set[str]] = {}
     related: dict[str, set[str]] = {}
     for source, target, relation in (
-        ends.filter(owned | stepped).select("source_id", "target_id", "relation").iter_rows()
+        ends.filter(is_owned_content | is_step).select("source_id", "target_id", "relation").iter_rows()
     ):
-        one, other = paragraph_of.get(source, source), paragraph_of.get(target, target)
-        if one != other:
-            neighbors.setdefault(one, set()).add(other)
-            neighbors.setdefault(other, set()).add(one)
+        first, second = paragraph_of.get(source, source), paragraph_of.get(target, target)
+        if first != second:
+            neighbors.setdefault(first, set()).add(second)
+            neighbors.setdefault(second, set()).add(first)
             if relation in SEMANTIC_RELATIONS:
-                related.setdefault(one, set()).add(other)
-                related.setdefault(other, set()).add(one)
+                related.setdefault(first, set()).add(second)
+                related.setdefault(second, set()).add(first)
     return Distances(
-        neighbors={name: tuple(sorted(neighbor)) for name, neighbor in neighbors.items()},
-        related={name: frozenset(found) for name, found in related.items()},
+        neighbors={node_id: tuple(sorted(neighbor_ids)) for node_id, neighbor_ids in neighbors.items()},
+        related={node_id: frozenset(related_ids) for node_id, related_ids in related.items()},
         paragraph_of=paragraph_of,
     )

@@ -15,7 +15,8 @@ import polars as pl
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import Documents, Edges, Nodes
 
-_SAME = ("same_field", "same_field_other_revision", "supersedes")
+_JOINING = ("same_field", "same_field_other_revision", "supersedes")
+"""Relations that put the documents of their two nodes into one family."""
 
 
 def find_families(
@@ -34,24 +35,27 @@ def find_families(
     Returns:
         Family by document id.
     """
-    named = {row["document_id"]: _names(row) for row in documents.iter_rows(named=True)}
-    joined = {name: name for names in named.values() for name in names}
-    for names in named.values():
-        _join(joined, names)
-    home = nodes.filter(pl.col("document_id").is_in(list(named))).select("node_id", "document_id")
-    same = (
-        edges.filter(pl.col("relation").is_in(_SAME))
-        .join(home, left_on="source_id", right_on="node_id")
-        .join(home, left_on="target_id", right_on="node_id", suffix="_of_target")
+    names_by_document = {row["document_id"]: _list_names(row) for row in documents.iter_rows(named=True)}
+    merged_into = {name: name for names in names_by_document.values() for name in names}
+    for names in names_by_document.values():
+        _merge(merged_into, names)
+    document_of = nodes.filter(pl.col("document_id").is_in(list(names_by_document))).select("node_id", "document_id")
+    document_pairs = (
+        edges.filter(pl.col("relation").is_in(_JOINING))
+        .join(document_of, left_on="source_id", right_on="node_id")
+        .join(document_of, left_on="target_id", right_on="node_id", suffix="_of_target")
         .select("document_id", "document_id_of_target")
         .unique()
     )
-    for source, target in same.iter_rows():
-        _join(joined, [*named[source], *named[target]])
+    for source, target in document_pairs.iter_rows():
+        _merge(merged_into, [*names_by_document[source], *names_by_document[target]])
     members: dict[str, list[str]] = {}
-    for name in sorted(joined):
-        members.setdefault(_root(joined, name), []).append(name)
-    return {document: " + ".join(members[_root(joined, names[0])]) for document, names in sorted(named.items())}
+    for name in sorted(merged_into):
+        members.setdefault(_root(merged_into, name), []).append(name)
+    return {
+        document_id: " + ".join(members[_root(merged_into, names[0])])
+        for document_id, names in sorted(names_by_document.items())
+    }
 
 
 def find_splits(families: Iterable[str], *, dev_share: float, seed: int) -> dict[str, str]:
@@ -68,30 +72,33 @@ def find_splits(families: Iterable[str], *, dev_share: float, seed: int) -> dict
     Returns:
         `train` or `dev` by family.
     """
-    drawn = {name: _draw(name, seed) for name in sorted(set(families))}
-    splits = {name: "dev" if value < dev_share else "train" for name, value in drawn.items()}
-    for side, nearest in (("dev", min), ("train", max)):
-        if len(drawn) > 1 and side not in splits.values():
-            splits[nearest(drawn, key=lambda name: (drawn[name], name))] = side
+    draws = {name: _draw(name, seed) for name in sorted(set(families))}
+    splits = {name: "dev" if draw < dev_share else "train" for name, draw in draws.items()}
+    for split, nearest in (("dev", min), ("train", max)):
+        if len(draws) > 1 and split not in splits.values():
+            splits[nearest(draws, key=lambda name: (draws[name], name))] = split
     return splits
 
 
 def _draw(name: str, seed: int) -> float:
+    """Return a pseudo-random number for a name, from 0 to below 1."""
     return int.from_bytes(hashlib.sha256(f"{seed}:{name}".encode()).digest()[:8]) / 2**64
 
 
-def _names(document: Mapping[str, str]) -> tuple[str, ...]:
+def _list_names(document: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the forms of a document; its id without the revision if it has none."""
     return split_forms(document["form"]) or (document["document_id"].partition("--")[0],)
 
 
-def _root(joined: dict[str, str], name: str) -> str:
-    while joined[name] != name:
-        joined[name] = joined[joined[name]]
-        name = joined[name]
+def _root(merged_into: dict[str, str], name: str) -> str:
+    """Return the name that a name was merged into, after all merges; shortens the chain on the way."""
+    while merged_into[name] != name:
+        merged_into[name] = merged_into[merged_into[name]]
+        name = merged_into[name]
     return name
 
 
-def _join(joined: dict[str, str], names: Iterable[str]) -> None:
-    roots = sorted({_root(joined, name) for name in names})
-    for root in roots[1:]:
-        joined[root] = roots[0]
+def _merge(merged_into: dict[str, str], names: Iterable[str]) -> None:
+    """Merge the groups of some names into the one whose name comes first in the alphabet."""
+    first, *others = sorted({_root(merged_into, name) for name in names})
+    merged_into |= dict.fromkeys(others, first)

@@ -24,8 +24,8 @@ from taxkg_assets.training.structural_negatives import StructuralNegativeMiner, 
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A candidate negative: the passage's row, its source, and the edge or rule it comes from."""
+class NegativeCandidate:
+    """A candidate negative: the passage's row, its source (`NEGATIVE_SOURCES`), and the edge or rule behind it."""
 
     row: int
     source: str
@@ -67,12 +67,12 @@ def build_hard_negatives(
         distances,
         build_structural_miner(corpus, distances, edges=edges),
         retrievers,
-        _read_right(pairs, corpus),
+        _find_positive_groups(pairs, corpus),
     )
     rows: list[HardNegativeRecord] = []
-    known = [row for row in iter_records(pairs.sort("pair_id"), PairRecord) if row["chunk_id"] in miner.row_of]
-    for pair, scored in zip(known, score_passages(retrievers, [row["query"] for row in known]), strict=True):
-        rows += miner.mine(pair, lexical=scored.lexical, dense=scored.dense)
+    minable = [row for row in iter_records(pairs.sort("pair_id"), PairRecord) if row["chunk_id"] in miner.row_of]
+    for pair, scores in zip(minable, score_passages(retrievers, [row["query"] for row in minable]), strict=True):
+        rows += miner.mine(pair, lexical=scores.lexical, dense=scores.dense)
     frame = keep_nearest(
         pl.DataFrame(rows, schema=HardNegatives.create_empty().schema),
         max_reuse=load_training().negatives.max_reuse,
@@ -85,26 +85,37 @@ def keep_nearest(negatives: pl.DataFrame, *, max_reuse: int) -> pl.DataFrame:
 
     Args:
         negatives: Rows of `hard_negatives`.
-        max_reuse: Pairs for which one passage may be a negative.
+        max_reuse: Most pairs for which one passage may be a negative.
+
+    Returns:
+        The remaining rows, ranks renumbered without gaps.
     """
-    use_ix = pl.int_range(pl.len()).over("chunk_id")
-    kept = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(use_ix < max_reuse)
+    reuse_ix = pl.int_range(pl.len()).over("chunk_id")
+    kept = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(reuse_ix < max_reuse)
     return kept.sort("pair_id", "rank").with_columns(
         rank=pl.int_range(pl.len()).over("pair_id").cast(negatives.schema["rank"])
     )
 
 
-def _read_right(pairs: pl.DataFrame, corpus: Corpus) -> dict[str, set[str]]:
+def _find_positive_groups(pairs: pl.DataFrame, corpus: Corpus) -> dict[str, set[str]]:
     """Return the near-duplicate groups of all known positives of each normalized query."""
-    right: dict[str, set[str]] = {}
-    for query, group, others in pairs.select("query", "near_duplicate_group", "other_positive_ids").iter_rows():
-        groups = {corpus.passages[c].near_duplicate_group for c in others if c in corpus.passages}
-        right.setdefault(normalize(query), set()).update({group, *groups})
-    return right
+    groups_by_query: dict[str, set[str]] = {}
+    for query, group, chunk_ids in pairs.select("query", "near_duplicate_group", "other_positive_ids").iter_rows():
+        others = {corpus.passages[name].near_duplicate_group for name in chunk_ids if name in corpus.passages}
+        groups_by_query.setdefault(normalize(query), set()).update({group, *others})
+    return groups_by_query
 
 
 class Miner:
-    """Mines the negatives of training pairs, one pair at a time."""
+    """Mines the negatives of training pairs, one pair at a time.
+
+    Args:
+        corpus: Passages and nodes.
+        distances: Adjacency of the graph.
+        structural: Finds negatives by the structure of documents.
+        retrievers: BM25 and the encoder.
+        positive_groups: Near-duplicate groups of the positives of each normalized query.
+    """
 
     def __init__(
         self,
@@ -112,16 +123,11 @@ class Miner:
         distances: Distances,
         structural: StructuralNegativeMiner,
         retrievers: Retrievers,
-        right: Mapping[str, set[str]],
+        positive_groups: Mapping[str, set[str]],
     ) -> None:
         self.row_of = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
-        self._corpus, self._distances, self._structural, self._retrievers, self._right = (
-            corpus,
-            distances,
-            structural,
-            retrievers,
-            right,
-        )
+        self._distances, self._structural, self._retrievers = distances, structural, retrievers
+        self._positive_groups = positive_groups
         self._passages = [corpus.passages[chunk_id] for chunk_id in retrievers.chunk_ids]
         self._limits = load_training().negatives
 
@@ -137,73 +143,75 @@ class Miner:
             Rows of `hard_negatives`.
         """
         positive_row = self.row_of[pair["chunk_id"]]
-        near = self._find_near(self._passages[positive_row])
-        right = self._right[normalize(pair["query"])]
-        chosen: dict[int, Found] = {}
-        structural = [
-            Found(self.row_of[k.chunk_id], k.source, k.reason)
-            for k in self._structural.mine(self._passages[positive_row], pair["query"])
-        ]
-        structural.sort(key=lambda found: (-float(dense[found.row]), found.row))
-        self._take(
-            chosen,
-            [f for f in structural if self._passages[f.row].near_duplicate_group not in right],
+        positive = self._passages[positive_row]
+        distance_of = self._distances.find_near(positive.node_ids, within=self._limits.max_steps)
+        positive_groups = self._positive_groups[normalize(pair["query"])]
+        selected: dict[int, NegativeCandidate] = {}
+        structural = (
+            NegativeCandidate(self.row_of[negative.chunk_id], negative.source, negative.reason)
+            for negative in self._structural.mine(positive, pair["query"])
+        )
+        self._select(
+            selected,
+            sorted(
+                (candidate for candidate in structural if self._group(candidate.row) not in positive_groups),
+                key=lambda candidate: (-float(dense[candidate.row]), candidate.row),
+            ),
             self._limits.structural,
         )
         for source, scores in (("dense", dense), ("bm25", lexical)):
-            found = [
-                Found(row, source)
+            searched = [
+                NegativeCandidate(row, source)
                 for row in find_top_rows(scores, self._limits.candidate_depth)
-                if self._is_far(row, near=near, right=right)
-                and not self._is_too_close(row, own=positive_row, dense=dense)
+                if self._group(row) not in positive_groups
+                and self._distance(self._passages[row], distance_of) is None
+                and not self._is_too_similar(row, positive_row=positive_row, dense=dense)
             ]
-            self._take(chosen, found, self._limits.count_of(source))
-        ranked = sorted(chosen.values(), key=lambda found: (-float(dense[found.row]), found.row))
-        return [self._describe(pair, rank, found, near=near, dense=dense) for rank, found in enumerate(ranked)]
+            self._select(selected, searched, self._limits.count_of(source))
+        ranked = sorted(selected.values(), key=lambda candidate: (-float(dense[candidate.row]), candidate.row))
+        return [
+            self._describe(pair, rank, candidate, distance_of=distance_of, dense=dense)
+            for rank, candidate in enumerate(ranked)
+        ]
 
-    def _take(self, chosen: dict[int, Found], found: Sequence[Found], count: int) -> None:
-        """Add the first `count` candidates that are new, at most one per group of near-duplicates."""
-        groups = {self._passages[row].near_duplicate_group for row in chosen}
-        for candidate in found:
-            group = self._passages[candidate.row].near_duplicate_group
-            if count and group not in groups:
-                chosen[candidate.row] = candidate
-                groups.add(group)
+    def _group(self, row: int) -> str:
+        return self._passages[row].near_duplicate_group
+
+    def _select(
+        self, selected: dict[int, NegativeCandidate], candidates: Sequence[NegativeCandidate], count: int
+    ) -> None:
+        """Add the first `count` new candidates to those selected, at most one per group of near-duplicates."""
+        groups = {self._group(row) for row in selected}
+        for candidate in candidates:
+            if count and self._group(candidate.row) not in groups:
+                selected[candidate.row] = candidate
+                groups.add(self._group(candidate.row))
                 count -= 1
 
-    def _find_near(self, passage: Passage) -> dict[str, int]:
-        return self._distances.find_near(passage.node_ids, within=self._limits.max_steps)
+    def _distance(self, passage: Passage, distance_of: Mapping[str, int]) -> int | None:
+        """Return the steps from the positive to a passage; None if it is farther than the distances reach."""
+        paragraphs = [self._distances.paragraph_of.get(node_id, node_id) for node_id in passage.node_ids]
+        return min((distance_of[paragraph] for paragraph in paragraphs if paragraph in distance_of), default=None)
 
-    def _distance(self, passage: Passage, near: Mapping[str, int]) -> int | None:
-        steps = [near[n] for n in map(self._paragraph, passage.node_ids) if n in near]
-        return min(steps) if steps else None
+    def _similarity(self, row: int, positive_row: int) -> float:
+        return float(self._retrievers.vectors[row] @ self._retrievers.vectors[positive_row])
 
-    def _paragraph(self, node_id: str) -> str:
-        return self._distances.paragraph_of.get(node_id, node_id)
-
-    def _is_far(self, row: int, *, near: Mapping[str, int], right: set[str]) -> bool:
-        passage = self._passages[row]
-        return passage.near_duplicate_group not in right and self._distance(passage, near) is None
-
-    def _similarity(self, row: int, own: int) -> float:
-        return float(self._retrievers.vectors[row] @ self._retrievers.vectors[own])
-
-    def _is_too_close(self, row: int, *, own: int, dense: Floats) -> bool:
+    def _is_too_similar(self, row: int, *, positive_row: int, dense: Floats) -> bool:
         """Return whether a passage may be a positive: similar to the positive, or nearly as similar to the query."""
         limits = self._limits
-        is_as_near = bool(dense[row] >= limits.max_share_of_positive * dense[own])
-        return is_as_near or self._similarity(row, own) >= limits.max_similarity
+        is_near_query = bool(dense[row] >= limits.max_share_of_positive * dense[positive_row])
+        return is_near_query or self._similarity(row, positive_row) >= limits.max_similarity
 
     def _describe(
         self,
         pair: PairRecord,
         rank: int,
-        found: Found,
+        candidate: NegativeCandidate,
         *,
-        near: Mapping[str, int],
+        distance_of: Mapping[str, int],
         dense: Floats,
     ) -> HardNegativeRecord:
-        passage = self._passages[found.row]
+        passage = self._passages[candidate.row]
         return {
             "pair_id": pair["pair_id"],
             "rank": rank,
@@ -211,13 +219,13 @@ class Miner:
             "chunk_id": passage.chunk_id,
             "document_id": passage.document_id,
             "family": passage.family,
-            "passage": passage.full,
-            "source": found.source,
-            "score": float(dense[found.row]),
+            "passage": passage.indexed_text,
+            "source": candidate.source,
+            "score": float(dense[candidate.row]),
             "positive_score": float(dense[self.row_of[pair["chunk_id"]]]),
-            "similarity_to_positive": self._similarity(found.row, self.row_of[pair["chunk_id"]]),
-            "distance": self._distance(passage, near),
-            "reason": found.reason,
+            "similarity_to_positive": self._similarity(candidate.row, self.row_of[pair["chunk_id"]]),
+            "distance": self._distance(passage, distance_of),
+            "reason": candidate.reason,
             "is_false_negative": None,
             "judged_by": "",
             "judgment": "",

@@ -27,10 +27,10 @@ def find_leaked_pairs(pairs: dy.DataFrame[Pairs], eval_queries: dy.DataFrame[Eva
     Returns:
         Columns `pair_id`, `query`, `question`.
     """
-    leaks = find_repeated_words(pairs["query"].to_list(), eval_queries["query"].unique().sort().to_list())
-    places = sorted(leaks)
-    found = pairs.select("pair_id", "query")[places]
-    return found.with_columns(question=pl.Series([leaks[ix] for ix in places], dtype=pl.String))
+    repeated = find_repeated_words(pairs["query"].to_list(), eval_queries["query"].unique().sort().to_list())
+    rows = sorted(repeated)
+    leaked = pairs.select("pair_id", "query")[rows]
+    return leaked.with_columns(question=pl.Series([repeated[row] for row in rows], dtype=pl.String))
 
 
 def find_leaking_groups(pairs: dy.DataFrame[Pairs]) -> pl.DataFrame:
@@ -45,21 +45,21 @@ def find_leaking_groups(pairs: dy.DataFrame[Pairs]) -> pl.DataFrame:
         Sorted columns `name`; `sides`, the number of splits; and `what` (`family`, `query_family` or
         `near_duplicate_group`).
     """
-    sides = {
+    splits_by_name = {
         "family": pairs.select(name="family", split="split"),
         "query_family": pl.concat(
             [pairs.select(name="family", split="split"), pairs.select(name="query_family", split="split")]
         ),
         "near_duplicate_group": pairs.select(name="near_duplicate_group", split="split"),
     }
-    split_families = [
-        frame.group_by("name")
+    leaking = [
+        splits.group_by("name")
         .agg(sides=pl.col("split").n_unique())
         .filter(pl.col("sides") > 1)
         .with_columns(what=pl.lit(what))
-        for what, frame in sides.items()
+        for what, splits in splits_by_name.items()
     ]
-    return pl.concat(split_families).sort("what", "name")
+    return pl.concat(leaking).sort("what", "name")
 
 
 def find_near_negatives(
@@ -84,15 +84,18 @@ def find_near_negatives(
         chunk_id: [distances.paragraph_of.get(name, name) for name in node_ids]
         for chunk_id, node_ids in chunks.select("chunk_id", "node_ids").iter_rows()
     }
-    under = dict(chunks.select("chunk_id", "anchor_id").iter_rows())
-    right = pairs.select("pair_id", "other_positive_ids", right="chunk_id")
-    of_passage: dict[str, _Surroundings] = {}
+    anchor_of = dict(chunks.select("chunk_id", "anchor_id").iter_rows())
+    positives = pairs.select("pair_id", "other_positive_ids", positive_id="chunk_id")
+    surroundings: dict[str, _Surroundings] = {}
     faults = []
-    for row in negatives.join(right, on="pair_id", how="left").iter_rows(named=True):
-        positive = row["right"]
-        if positive not in of_passage:
-            of_passage[positive] = _Surroundings.around(nodes_of.get(positive or "", []), distances)
-        fault = "its pair is not there" if positive is None else _find_fault(row, of_passage[positive], nodes_of, under)
+    for row in negatives.join(positives, on="pair_id", how="left").iter_rows(named=True):
+        positive_id = row["positive_id"]
+        if positive_id is None:
+            fault = "its pair is not there"
+        else:
+            if positive_id not in surroundings:
+                surroundings[positive_id] = _find_surroundings(nodes_of.get(positive_id, []), distances)
+            fault = _find_fault(row, surroundings[positive_id], nodes_of, anchor_of)
         if fault:
             faults.append((row["pair_id"], row["rank"], fault))
     schema = {"pair_id": pl.String, "rank": pl.Int32, "fault": pl.String}
@@ -101,47 +104,41 @@ def find_near_negatives(
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """Nodes within `max_steps` of a passage, with their distance, and nodes with a semantic relation to it."""
+    """Distances of the nodes within `max_steps` of a positive, and the nodes with a semantic relation to it."""
 
-    near: Mapping[str, int]
+    distance_of: Mapping[str, int]
     related: frozenset[str]
 
-    @classmethod
-    def around(cls, node_ids: Sequence[str], distances: Distances) -> _Surroundings:
-        steps = load_training().negatives.max_steps
-        return cls(distances.find_near(node_ids, within=steps), frozenset(distances.find_related(node_ids)))
+
+def _find_surroundings(node_ids: Sequence[str], distances: Distances) -> _Surroundings:
+    steps = load_training().negatives.max_steps
+    return _Surroundings(distances.find_near(node_ids, within=steps), frozenset(distances.find_related(node_ids)))
 
 
 def _find_fault(
     row: Mapping[str, Any],
-    around: _Surroundings,
+    surroundings: _Surroundings,
     nodes_of: Mapping[str, Sequence[str]],
-    under: Mapping[str, str | None],
+    anchor_of: Mapping[str, str | None],
 ) -> str:
     """Return why a negative is invalid; empty where it is valid.
 
     Args:
         row: Negative, joined with the chunk ids of its pair's positives.
-        around: Surroundings of the positive.
+        surroundings: Surroundings of the positive.
         nodes_of: Paragraphs and tables of each chunk.
-        under: Anchor that owns each chunk.
+        anchor_of: Anchor that owns each chunk.
     """
     limits = load_training().negatives
-    names = nodes_of.get(row["chunk_id"], [row["node_id"]])
-    if row["chunk_id"] in (row["right"], *row["other_positive_ids"]):
+    node_ids = nodes_of.get(row["chunk_id"], [row["node_id"]])
+    if row["chunk_id"] in (row["positive_id"], *row["other_positive_ids"]):
         return "it is a right passage"
     if row["source"] not in _SEARCHED:
-        return (
-            "a semantic relation with the right passage"
-            if around.related.intersection([*names, under.get(row["chunk_id"])])
-            else ""
-        )
-    if steps := [around.near[name] for name in names if name in around.near]:
+        is_related = bool(surroundings.related.intersection([*node_ids, anchor_of.get(row["chunk_id"])]))
+        return "a semantic relation with the right passage" if is_related else ""
+    if steps := [surroundings.distance_of[name] for name in node_ids if name in surroundings.distance_of]:
         return f"{min(steps)} steps from the right passage"
     if row["similarity_to_positive"] >= limits.max_similarity:
         return "too similar to the right passage"
-    return (
-        "nearly as similar to the question"
-        if row["score"] >= limits.max_share_of_positive * row["positive_score"]
-        else ""
-    )
+    is_near_query = row["score"] >= limits.max_share_of_positive * row["positive_score"]
+    return "nearly as similar to the question" if is_near_query else ""

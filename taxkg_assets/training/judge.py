@@ -28,7 +28,7 @@ def judge_pairs(pairs: pl.DataFrame, proposer: Proposer) -> pl.DataFrame:
     Returns:
         The rows with `is_valid_pair`, `judged_by` and `judgment` of the sample.
     """
-    sample = pick_sample(pairs, by="kind", key=["pair_id"], size=load_training().judge.pairs_per_kind)
+    sample = pick_sample(pairs, stratum="kind", key_columns=["pair_id"], size=load_training().judge.pairs_per_kind)
     items = [
         QuestionItem(
             item_id=row["pair_id"],
@@ -37,8 +37,8 @@ def judge_pairs(pairs: pl.DataFrame, proposer: Proposer) -> pl.DataFrame:
         )
         for row in sample.iter_rows(named=True)
     ]
-    verdicts = {judged.item_id: judged for judged in proposer.propose(PAIR_JUDGING, items)}
-    return _with_verdicts(pairs, sample.select("pair_id"), verdicts=verdicts, into="is_valid_pair")
+    outcomes = {outcome.item_id: outcome for outcome in proposer.propose(PAIR_JUDGING, items)}
+    return _with_verdicts(pairs, sample.select("pair_id"), outcomes=outcomes, verdict_column="is_valid_pair")
 
 
 def judge_negatives(negatives: pl.DataFrame, proposer: Proposer, *, pairs: pl.DataFrame) -> pl.DataFrame:
@@ -53,7 +53,7 @@ def judge_negatives(negatives: pl.DataFrame, proposer: Proposer, *, pairs: pl.Da
         The rows with `is_false_negative`, `judged_by` and `judgment` of the sample.
     """
     size = load_training().judge.negatives_per_source
-    sample = pick_sample(negatives, by="source", key=["pair_id", "rank"], size=size).join(
+    sample = pick_sample(negatives, stratum="source", key_columns=["pair_id", "rank"], size=size).join(
         pairs.select("pair_id", "query", positive="passage"), on="pair_id", maintain_order="left"
     )
     items = [
@@ -65,66 +65,72 @@ def judge_negatives(negatives: pl.DataFrame, proposer: Proposer, *, pairs: pl.Da
         )
         for row in sample.iter_rows(named=True)
     ]
-    verdicts = {judged.item_id: judged for judged in proposer.propose(NEGATIVE_JUDGING, items)}
-    return _with_verdicts(negatives, sample.select("pair_id", "rank"), verdicts=verdicts, into="is_false_negative")
+    outcomes = {outcome.item_id: outcome for outcome in proposer.propose(NEGATIVE_JUDGING, items)}
+    return _with_verdicts(
+        negatives, sample.select("pair_id", "rank"), outcomes=outcomes, verdict_column="is_false_negative"
+    )
 
 
-def pick_sample(rows: pl.DataFrame, *, by: str, key: list[str], size: int) -> pl.DataFrame:
+def pick_sample(rows: pl.DataFrame, *, stratum: str, key_columns: list[str], size: int) -> pl.DataFrame:
     """Return up to `size` rows of each stratum, chosen by a hash of their key.
 
     Args:
         rows: Rows to sample.
-        by: Column of the strata.
-        key: Columns that identify a row.
-        size: Rows per stratum.
+        stratum: Column of the strata.
+        key_columns: Columns that identify a row.
+        size: Most rows of a stratum.
     """
-    drawn = [
-        hashlib.sha256("\0".join(map(str, values)).encode()).hexdigest() for values in rows.select(key).iter_rows()
+    draws = [
+        hashlib.sha256("\0".join(map(str, values)).encode()).hexdigest()
+        for values in rows.select(key_columns).iter_rows()
     ]
     return (
-        rows.with_columns(drawn=pl.Series(drawn, dtype=pl.String))
-        .sort(by, "drawn")
-        .group_by(by, maintain_order=True)
+        rows.with_columns(drawn=pl.Series(draws, dtype=pl.String))
+        .sort(stratum, "drawn")
+        .group_by(stratum, maintain_order=True)
         .head(size)
         .drop("drawn")
     )
 
 
-def score_valid(pairs: pl.DataFrame) -> float:
+def estimate_valid_share(pairs: pl.DataFrame) -> float:
     """Return the estimated share of valid pairs, 0 to 1, each kind weighted by its number of pairs.
 
     Args:
         pairs: Judged pairs.
     """
-    return _score(pairs, by="kind", verdict="is_valid_pair")
+    return _score(pairs, stratum="kind", verdict="is_valid_pair")
 
 
-def score_false(negatives: pl.DataFrame) -> float:
+def estimate_false_share(negatives: pl.DataFrame) -> float:
     """Return the estimated share of false negatives, 0 to 1, each source weighted by its number of rows.
 
     Args:
         negatives: Judged negatives.
     """
-    return _score(negatives, by="source", verdict="is_false_negative")
+    return _score(negatives, stratum="source", verdict="is_false_negative")
 
 
-def score_by(rows: pl.DataFrame, *, by: str, verdict: str) -> pl.DataFrame:
-    """Return the rows, judged rows and share of positive verdicts of each stratum.
+def score_by(rows: pl.DataFrame, *, stratum: str, verdict: str) -> pl.DataFrame:
+    """Return how many rows each stratum has, how many are judged, and the share of positive verdicts.
 
     Args:
         rows: Judged rows.
-        by: Column of the strata.
+        stratum: Column of the strata.
         verdict: Boolean column of the verdict.
+
+    Returns:
+        Columns: the stratum, `rows`, `judged` and `share` (0 to 1), sorted by stratum.
     """
     return (
-        rows.group_by(by)
+        rows.group_by(stratum)
         .agg(rows=pl.len(), judged=pl.col(verdict).is_not_null().sum(), share=pl.col(verdict).mean())
-        .sort(by)
+        .sort(stratum)
     )
 
 
-def _score(rows: pl.DataFrame, *, by: str, verdict: str) -> float:
-    strata = score_by(rows, by=by, verdict=verdict).filter(pl.col("judged") > 0)
+def _score(rows: pl.DataFrame, *, stratum: str, verdict: str) -> float:
+    strata = score_by(rows, stratum=stratum, verdict=verdict).filter(pl.col("judged") > 0)
     total = int(strata["rows"].sum())
     return float((strata["share"] * strata["rows"]).sum()) / total if total else 0.0
 
@@ -133,32 +139,31 @@ def _with_verdicts(
     rows: pl.DataFrame,
     sample: pl.DataFrame,
     *,
-    verdicts: dict[str, ProposalOutcome[PairProposal]] | dict[str, ProposalOutcome[NegativeProposal]],
-    into: str,
+    outcomes: dict[str, ProposalOutcome[PairProposal]] | dict[str, ProposalOutcome[NegativeProposal]],
+    verdict_column: str,
 ) -> pl.DataFrame:
-    """Return the rows with verdicts; a proposal without valid evidence counts as the verdict that needs none."""
+    """Return the rows with verdicts; a rejected proposal counts as the verdict that needs no evidence."""
     judged_rows = []
-    for values in sample.iter_rows():
-        judged = verdicts["#".join(map(str, values))]
-        proposal = judged.proposal
-        verdict = bool(proposal is not None and proposal.needs_evidence())
-        by = judged.model if judged.created_by == "llm" else "rules"
-        judged_rows.append((*values, verdict, by, _reason(judged)))
+    for key in sample.iter_rows():
+        outcome = outcomes["#".join(map(str, key))]
+        verdict = bool(outcome.proposal is not None and outcome.proposal.needs_evidence())
+        judge = outcome.model if outcome.created_by == "llm" else "rules"
+        judged_rows.append((*key, verdict, judge, _find_reason(outcome)))
     keys = sample.columns
-    columns = [*keys, into, "judged_by", "judgment"]
+    columns = [*keys, verdict_column, "judged_by", "judgment"]
     schema = {name: rows.schema[name] for name in columns}
-    found = pl.DataFrame(judged_rows, schema=schema, orient="row")
+    judgments = pl.DataFrame(judged_rows, schema=schema, orient="row")
     return (
-        rows.drop(into, "judged_by", "judgment")
-        .join(found, on=keys, how="left", maintain_order="left")
+        rows.drop(verdict_column, "judged_by", "judgment")
+        .join(judgments, on=keys, how="left", maintain_order="left")
         .with_columns(pl.col("judged_by", "judgment").fill_null(""))
         .select(rows.columns)
     )
 
 
-def _reason(judged: ProposalOutcome[PairProposal] | ProposalOutcome[NegativeProposal]) -> str:
-    """Return the reason: a rule's words, or what a model quotes; a model's own words are never stored."""
-    if judged.proposal is None:
+def _find_reason(outcome: ProposalOutcome[PairProposal] | ProposalOutcome[NegativeProposal]) -> str:
+    """Return the reason of a verdict: a rule's words, or what a model quotes; a model's own words are never stored."""
+    if outcome.proposal is None:
         return "evidence does not hold"
-    quotes = " … ".join(row.quote for row in judged.proposal.evidence)
-    return quotes if judged.created_by == "llm" else judged.proposal.reason
+    quotes = " … ".join(evidence.quote for evidence in outcome.proposal.evidence)
+    return quotes if outcome.created_by == "llm" else outcome.proposal.reason

@@ -15,7 +15,7 @@ else:
 
         def __getattr__(self, name: str) -> Any:
             importlib.import_module("torch.utils.checkpoint")
-            found = self.__dict__[name] = getattr(importlib.import_module("torch"), name)
-            return found
+            value = self.__dict__[name] = getattr(importlib.import_module("torch"), name)
+            return value
 
     torch = _LazyTorch()

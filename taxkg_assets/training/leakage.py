@@ -1,4 +1,4 @@
-"""Leakage: texts that repeat an evaluation question, word by word or nearly so."""
+"""Leakage: texts that repeat an evaluation question, word by word or nearly."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def find_overlaps(
     cosines = encode(texts) @ encode(questions).T
     nearest = cosines.argmax(axis=1)
     threshold = load_training().leakage.min_cosine
-    near = {ix: questions[nearest[ix]] for ix in range(len(texts)) if cosines[ix, nearest[ix]] >= threshold}
-    return near | find_repeated_words(texts, questions)
+    similar = {ix: questions[nearest[ix]] for ix in range(len(texts)) if cosines[ix, nearest[ix]] >= threshold}
+    return similar | find_repeated_words(texts, questions)
 
 
 def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[int, str]:
@@ -53,15 +53,15 @@ def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[
         Repeated question by index of the text.
     """
     threshold = load_training().leakage.min_shared_words
-    plain = [normalize(question) for question in questions]
-    words = [frozenset(question.split()) for question in plain]
-    repeated_words: dict[int, str] = {}
+    normalized_questions = [normalize(question) for question in questions]
+    question_words = [frozenset(question.split()) for question in normalized_questions]
+    repeated: dict[int, str] = {}
     for ix, text in enumerate(texts):
         normalized = normalize(text)
-        own = frozenset(normalized.split())
-        for number, question in enumerate(questions):
-            shared = len(own & words[number])
-            if shared >= threshold * len(own | words[number]) or f" {plain[number]} " in f" {normalized} ":
-                repeated_words[ix] = question
+        words = frozenset(normalized.split())
+        for question, phrase, other_words in zip(questions, normalized_questions, question_words, strict=True):
+            is_similar = len(words & other_words) >= threshold * len(words | other_words)
+            if is_similar or f" {phrase} " in f" {normalized} ":
+                repeated[ix] = question
                 break
-    return repeated_words
+    return repeated

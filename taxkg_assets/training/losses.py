@@ -9,8 +9,9 @@ from typing import Literal
 from taxkg_assets.training.lazy_torch import torch
 
 Loss = Literal["mnrl", "gist", "gist_relative", "margin"]
-LATE_ROWS = 4
 LOSSES: tuple[Loss, ...] = ("mnrl", "gist", "gist_relative", "margin")
+LATE_ROWS = 4
+"""Queries whose late-interaction scores are computed at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,51 +19,57 @@ class LossSettings:
     """Name of the loss, and its constants."""
 
     name: Loss = "gist"
+    """`mnrl`: every other passage of the batch is a negative. `gist` and `gist_relative`: only those that a guide
+    scores clearly below the positive. `margin`: like `mnrl`, with a margin between positive and negatives."""
     scale: float = 20.0
+    """Factor of the scores in the softmax."""
     margin: float = 0.05
     """`gist`: a passage is no negative if the guide scores it above the positive's score minus this.
-    `gist_relative`: the same as a share of the positive's score. `margin`: how far the positive must be ahead."""
+    `gist_relative`: the same as a share of the positive's score. `margin`: how much higher the positive must score."""
 
 
 def score_ranking_loss(
     scores: torch.Tensor,
-    right: torch.Tensor,
+    positive_columns: torch.Tensor,
     *,
     weights: torch.Tensor,
     settings: LossSettings,
-    is_allowed: torch.Tensor | None = None,
+    is_negative: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the weighted mean cross-entropy of the positives under a softmax over all passages.
 
     Args:
         scores: Cosines, shape (queries, passages).
-        right: Column of each query's positive, shape (queries,).
+        positive_columns: Column of each query's positive, shape (queries,).
         weights: Weight of each query, shape (queries,).
         settings: Loss and constants.
-        is_allowed: False where a passage does not count as a negative of the query, shape (queries, passages).
+        is_negative: False where a passage does not count as a negative of the query, shape (queries, passages); None if
+            all count.
 
     Source: Henderson et al. 2017 (arXiv 1705.00652), multiple negatives ranking.
     """
     rows = torch.arange(len(scores), device=scores.device)
     if settings.name == "margin":
-        ahead = torch.zeros_like(scores)
-        ahead[rows, right] = settings.margin
-        scores = scores - ahead
+        margins = torch.zeros_like(scores)
+        margins[rows, positive_columns] = settings.margin
+        scores = scores - margins
     logits = scores * settings.scale
-    if is_allowed is not None:
-        kept = is_allowed.clone()
-        kept[rows, right] = True
-        logits = logits.masked_fill(~kept, -torch.inf)
-    losses = torch.nn.functional.cross_entropy(logits, right, reduction="none")
+    if is_negative is not None:
+        is_compared = is_negative.clone()
+        is_compared[rows, positive_columns] = True
+        logits = logits.masked_fill(~is_compared, -torch.inf)
+    losses = torch.nn.functional.cross_entropy(logits, positive_columns, reduction="none")
     return (losses * weights).sum() / weights.sum()
 
 
-def find_allowed(guide: torch.Tensor, right: torch.Tensor, *, settings: LossSettings) -> torch.Tensor | None:
-    """Return which passages the guide model considers negatives, as a mask of shape (queries, passages).
+def mask_guided_negatives(
+    guide_cosines: torch.Tensor, positive_columns: torch.Tensor, *, settings: LossSettings
+) -> torch.Tensor | None:
+    """Return which passages are negatives according to the guide model, as a mask of shape (queries, passages).
 
     Args:
-        guide: Cosines by a model that is not being trained, shape (queries, passages).
-        right: Column of each query's positive.
+        guide_cosines: Cosines by a model that is not being trained, shape (queries, passages).
+        positive_columns: Column of each query's positive.
         settings: Loss and constants.
 
     Returns:
@@ -72,12 +79,14 @@ def find_allowed(guide: torch.Tensor, right: torch.Tensor, *, settings: LossSett
     """
     if settings.name not in ("gist", "gist_relative"):
         return None
-    own = guide[torch.arange(len(guide)), right][:, None]
-    limit = own - settings.margin if settings.name == "gist" else own * (1 - settings.margin)
-    return guide <= limit
+    positive_cosines = guide_cosines[torch.arange(len(guide_cosines)), positive_columns][:, None]
+    max_cosines = (
+        positive_cosines - settings.margin if settings.name == "gist" else positive_cosines * (1 - settings.margin)
+    )
+    return guide_cosines <= max_cosines
 
 
-def score_late(queries: Sequence[torch.Tensor], passages: Sequence[torch.Tensor]) -> torch.Tensor:
+def score_late_interaction(queries: Sequence[torch.Tensor], passages: Sequence[torch.Tensor]) -> torch.Tensor:
     """Return late-interaction scores, shape (queries, passages).
 
     The score is the mean, over a query's tokens, of the cosine with the nearest token of the passage; a mean and not a
@@ -100,18 +109,20 @@ def score_late(queries: Sequence[torch.Tensor], passages: Sequence[torch.Tensor]
 
     # Every token by every token of a batch is gigabytes with its gradients: a few questions at a time, and again for
     # the gradients.
-    parts = [
+    score_groups = [
         torch.utils.checkpoint.checkpoint(score_rows, rows, mask, use_reentrant=False, preserve_rng_state=False)
         for rows, mask in zip(torch.split(query_tokens, LATE_ROWS), torch.split(query_mask, LATE_ROWS), strict=True)
     ]
-    return torch.cat(parts)
+    return torch.cat(score_groups)
 
 
-def _stack(rows: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+def _stack(texts: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """Return unit-length token vectors as one padded tensor, and the mask of tokens."""
-    lengths = torch.tensor([len(row) for row in rows])
+    lengths = torch.tensor([len(vectors) for vectors in texts])
     longest = int(lengths.max())
     # `pad_sequence` writes row by row into one matrix, and its gradient copies that whole matrix once a row.
-    padded = torch.stack([torch.nn.functional.pad(row, (0, 0, 0, longest - len(row))) for row in rows]).float()
+    padded = torch.stack(
+        [torch.nn.functional.pad(vectors, (0, 0, 0, longest - len(vectors))) for vectors in texts]
+    ).float()
     is_token = torch.arange(padded.shape[1])[None, :] < lengths[:, None]
     return torch.nn.functional.normalize(padded, dim=2), is_token.to(padded.device)

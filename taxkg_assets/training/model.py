@@ -47,12 +47,16 @@ class EncoderTrainingContext:
     """What the caller provides for training an encoder.
 
     Attributes:
-        open_base: Loads the base model, to be changed by training.
+        open_base: Loads a copy of the base model, which training changes.
+        base_hash: Digest of the base's weights.
         folder: Working folder.
         keep: Moves a finished folder to the home's models under a name, and returns its path there.
         interval: Confidence interval of a mean over clusters.
+        encoder: Hyperparameters.
         pairs: Most training examples.
         dev: Most development examples.
+        progress: Receives steps done and steps in all.
+        origin: Tables and documents that the examples come from, for the model card.
     """
 
     open_base: Callable[[], Any]
@@ -84,18 +88,18 @@ def build_model(
     Returns:
         One row; none without a full batch of examples or without development examples.
     """
-    examples, dev = sample_examples(pairs, hard_negatives, most=context.pairs, dev=context.dev)
+    examples, dev = sample_examples(pairs, hard_negatives, max_examples=context.pairs, max_dev=context.dev)
     if len(examples) < context.encoder.steps.batch or not dev:
         return schemas.Model.create_empty()
-    making = context.folder / "encoder"
+    folder = context.folder / "encoder"
     trained = train_encoder(
-        examples, dev, base=context.open_base(), settings=context.encoder, out=making, progress=context.progress
+        examples, dev, base=context.open_base(), settings=context.encoder, out=folder, progress=context.progress
     )
-    gain = decide_promotion(trained.base, trained.tuned, interval=context.interval)
-    card = render_card(trained, gain, base=context.base_name, kinds=examples, dev=dev, origin=context.origin)
-    (making / "README.md").write_text(card, encoding="utf8")
+    promotion = decide_promotion(trained.base, trained.tuned, interval=context.interval)
+    card = render_card(trained, promotion, base=context.base_name, examples=examples, dev=dev, origin=context.origin)
+    (folder / "README.md").write_text(card, encoding="utf8")
     name = f"encoder-{trained.sha256[:12]}"
-    path = context.keep(making, name)
+    path = context.keep(folder, name)
     row = {
         "name": name,
         "path": path,
@@ -106,7 +110,7 @@ def build_model(
         "pairs": len(examples),
         "steps": trained.steps,
         "alpha": trained.alpha,
-        **gain.columns(),
+        **promotion.columns(),
     }
     return schemas.Model.validate(pl.DataFrame([row], schema=schemas.Model.create_empty().schema))
 
@@ -140,22 +144,22 @@ def train_encoder(
     Raises:
         ValueError: No evaluation gave a number, no layer is left to train, or the GPU's memory ran out.
     """
-    with seeded(settings.steps), _named_shortage():
+    with seeded(settings.steps), _explain_out_of_memory():
         trainer = EncoderTrainer(base, settings)
-        origin = copy_weights(base)
+        base_weights = copy_weights(base)
         base.eval()
-        of_base = score_dense(trainer.encode, dev, pool=pool)
+        base_scores = score_dense(trainer.encode, dev, pool=pool)
         history = _tune(trainer, examples, dev, out=out, pool=pool, progress=progress)
-        alpha, found, tried = _mix(trainer, origin, history, dev=dev, pool=pool)
-    scale = _save_encoder(base, of_base, found, out=out)
+        alpha, tuned_scores, mean_by_alpha = _load_best_mix(trainer, base_weights, history, dev=dev, pool=pool)
+    scale = _save_encoder(base, base_scores, tuned_scores, out=out)
     return TrainedModel(
         folder=out,
         sha256=hash_weights(out),
         settings=asdict(settings),
         alpha=alpha,
-        base=of_base.questions,
-        tuned=found.questions,
-        alphas=tried,
+        base=base_scores.questions,
+        tuned=tuned_scores.questions,
+        alphas=mean_by_alpha,
         steps=history.steps,
         examples=history.examples,
         seconds=history.seconds,
@@ -166,14 +170,14 @@ def train_encoder(
 
 
 @contextmanager
-def _named_shortage() -> Iterator[None]:
+def _explain_out_of_memory() -> Iterator[None]:
     """Name the remedy where the GPU's memory runs out; a later training resumes from the last state."""
     try:
         yield
-    except torch.OutOfMemoryError as full:
+    except torch.OutOfMemoryError as error:
         raise ValueError(
             "Training ran out of GPU memory. Free GPU memory or set TAXKG_DEVICE=cpu, then run `taxkg train` again."
-        ) from full
+        ) from error
 
 
 def _tune(
@@ -185,6 +189,7 @@ def _tune(
     pool: Sequence[str],
     progress: Progress | None,
 ) -> TrainingHistory:
+    """Train the model, and return the history with the best weights."""
     settings = trainer.settings
     guide = trainer.encode_guide(examples)
     trainer.freeze()
@@ -199,8 +204,9 @@ def _tune(
     )
 
 
-def _save_encoder(model: Any, of_base: DenseScores, found: DenseScores, *, out: Path) -> SimilarityScale:
-    scale = fit_scale(of_base.places, found.places)
+def _save_encoder(model: Any, base: DenseScores, tuned: DenseScores, *, out: Path) -> SimilarityScale:
+    """Save the model with the scale of its cosines, and remove the state of its training."""
+    scale = fit_scale(base.cosine_by_rank, tuned.cosine_by_rank)
     model.eval()
     model.save(str(out), create_model_card=False)
     (out / SCALE_FILE).write_text(json.dumps(asdict(scale)) + "\n", encoding="utf8")
@@ -216,10 +222,10 @@ def identify_training(examples: Sequence[Example], dev: Sequence[Example], *, se
         dev: Development examples.
         settings: Dataclass of hyperparameters.
     """
-    hashed = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
     for example in (*examples, *dev):
-        hashed.update("\x1f".join([example.query, example.positive, *example.negatives, str(example.weight)]).encode())
-    return hashed.hexdigest()
+        digest.update("\x1f".join([example.query, example.positive, *example.negatives, str(example.weight)]).encode())
+    return digest.hexdigest()
 
 
 def hash_weights(folder: Path) -> str:
@@ -234,13 +240,13 @@ def hash_weights(folder: Path) -> str:
     return hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
 
 
-def mix_weights(origin: Weights, tuned: Weights, *, alpha: float) -> Weights:
+def mix_weights(base: Weights, tuned: Weights, *, alpha: float) -> Weights:
     """Interpolate linearly between the weights of base and tuned model.
 
     Integer buffers are those of the base.
 
     Args:
-        origin: Weights of the base.
+        base: Weights of the base.
         tuned: Weights of the tuned model.
         alpha: Weight of the tuned model, 0 to 1.
 
@@ -248,20 +254,24 @@ def mix_weights(origin: Weights, tuned: Weights, *, alpha: float) -> Weights:
     """
     return {
         name: torch.lerp(weight, tuned[name], alpha) if weight.is_floating_point() else weight
-        for name, weight in origin.items()
+        for name, weight in base.items()
     }
 
 
-def _mix(
-    trainer: EncoderTrainer, origin: Weights, history: TrainingHistory, *, dev: Sequence[Example], pool: Sequence[str]
+def _load_best_mix(
+    trainer: EncoderTrainer, base: Weights, history: TrainingHistory, *, dev: Sequence[Example], pool: Sequence[str]
 ) -> tuple[float, DenseScores, dict[float, float]]:
-    """Try each interpolation weight on the development split, and leave the best weights in the model."""
+    """Try each interpolation weight on the development split, and load the best mix into the model.
+
+    Returns:
+        The best interpolation weight, the scores with it, and nDCG@10 by interpolation weight.
+    """
     trainer.model.eval()
-    tried: dict[float, DenseScores] = {}
+    scores_by_alpha: dict[float, DenseScores] = {}
     for alpha in trainer.settings.alphas:
-        trainer.model.load_state_dict(mix_weights(origin, history.best, alpha=alpha))
-        tried[alpha] = score_dense(trainer.encode, dev, pool=pool)
-    means = {alpha: mean_of(scores.questions) for alpha, scores in tried.items()}
-    best = max(means, key=lambda alpha: (means[alpha], -alpha))
-    trainer.model.load_state_dict(mix_weights(origin, history.best, alpha=best))
-    return best, tried[best], means
+        trainer.model.load_state_dict(mix_weights(base, history.best, alpha=alpha))
+        scores_by_alpha[alpha] = score_dense(trainer.encode, dev, pool=pool)
+    mean_by_alpha = {alpha: mean_of(scores.questions) for alpha, scores in scores_by_alpha.items()}
+    best_alpha = max(mean_by_alpha, key=lambda alpha: (mean_by_alpha[alpha], -alpha))
+    trainer.model.load_state_dict(mix_weights(base, history.best, alpha=best_alpha))
+    return best_alpha, scores_by_alpha[best_alpha], mean_by_alpha

@@ -29,10 +29,10 @@ class Provenance:
 
 def render_card(
     trained: TrainedModel,
-    gain: Promotion,
+    promotion: Promotion,
     *,
     base: str,
-    kinds: Sequence[Example],
+    examples: Sequence[Example],
     dev: Sequence[Example],
     origin: Provenance,
 ) -> str:
@@ -40,15 +40,16 @@ def render_card(
 
     Args:
         trained: The model.
-        gain: Decision on its promotion, with figures.
+        promotion: Decision on its promotion, with figures.
         base: Name of the base model.
-        kinds: Training examples; the card lists their number by kind.
+        examples: Training examples; the card lists their number by kind.
         dev: Development examples.
         origin: Tables and documents that the examples come from.
 
     Returns:
         Markdown.
     """
+    outcome = "Promoted" if promotion.is_promoted else "Not promoted"
     lines = [
         "---",
         "library_name: sentence-transformers",
@@ -57,12 +58,12 @@ def render_card(
         "---",
         "# Encoder tuned on a graph of tax forms and instructions",
         "",
-        f"Tuned by `taxkg train` from {base}. {'Promoted' if gain.is_promoted else 'Not promoted'}: {gain.reason}.",
+        f"Tuned by `taxkg train` from {base}. {outcome}: {promotion.reason}.",
         "",
-        *_render_results(trained, gain, dev),
+        *_render_results(trained, promotion, dev),
         "## Data",
         "",
-        *_render_data(kinds, origin),
+        *_render_data(examples, origin),
         "## Training",
         "",
         f"{trained.steps} steps, {trained.examples} examples in {trained.seconds:.0f} s "
@@ -76,23 +77,23 @@ def render_card(
     return "\n".join(lines)
 
 
-def _render_results(trained: TrainedModel, gain: Promotion, dev: Sequence[Example]) -> list[str]:
+def _render_results(trained: TrainedModel, promotion: Promotion, dev: Sequence[Example]) -> list[str]:
     return [
         "## Results on form families without training pairs",
         "",
-        f"{gain.questions} questions, vectors alone, by families: {_list_families(dev)}.",
+        f"{promotion.questions} questions, vectors alone, by families: {_list_families(dev)}.",
         "",
         "| | base | tuned | gain | interval by families |",
         "|---|---|---|---|---|",
         *(
-            f"| {name} | {figure.base:.3f} | {figure.own:.3f} | {figure.own - figure.base:+.3f} "
+            f"| {name} | {figure.base:.3f} | {figure.tuned:.3f} | {figure.tuned - figure.base:+.3f} "
             f"| {_render_interval(figure)} |"
-            for name, figure in gain.figures.items()
+            for name, figure in promotion.figures.items()
         ),
         "",
         f"| kind of question | gain in {DECIDING} |",
         "|---|---|",
-        *(f"| {kind} | {value:+.3f} |" for kind, value in sorted(gain.by_kind.items())),
+        *(f"| {kind} | {value:+.3f} |" for kind, value in sorted(promotion.by_kind.items())),
         "",
         "Interpolation with the base (weight of the tuned parameters: nDCG@10): "
         + ", ".join(f"{alpha:g}: {score:.3f}" for alpha, score in sorted(trained.alphas.items()))
@@ -112,21 +113,23 @@ def _render_interval(figure: Figure) -> str:
     return f"[{figure.low:+.3f}, {figure.high:+.3f}]"
 
 
-def _render_data(kinds: Sequence[Example], origin: Provenance) -> list[str]:
-    """Render the training data: pairs by kind with those left out and why, families, documents, states of tables."""
-    counts = Counter(example.kind for example in kinds)
-    reasons = list(dict.fromkeys(name for own in origin.left_out.values() for name in own))
+def _render_data(examples: Sequence[Example], origin: Provenance) -> list[str]:
+    """Render the training data: pairs by kind, those left out by reason, families, documents and tables."""
+    counts = Counter(example.kind for example in examples)
+    reasons = list(dict.fromkeys(reason for left_out in origin.left_out.values() for reason in left_out))
     lines = [
-        "| kind of pair | trained on | " + "".join(f"{name} | " for name in reasons),
+        "| kind of pair | trained on | " + "".join(f"{reason} | " for reason in reasons),
         "|---|---|" + "---|" * len(reasons),
     ]
     for kind in sorted({*counts, *origin.left_out}):
-        own = origin.left_out.get(kind, {})
-        lines.append(f"| {kind} | {counts[kind]} | " + "".join(f"{own.get(name, 0)} | " for name in reasons))
-    lines += ["", f"Form families: {_list_families(kinds)}.", ""]
+        left_out = origin.left_out.get(kind, {})
+        lines.append(f"| {kind} | {counts[kind]} | " + "".join(f"{left_out.get(reason, 0)} | " for reason in reasons))
+    lines += ["", f"Form families: {_list_families(examples)}.", ""]
     if origin.documents:
         lines += [f"{len(origin.documents)} documents: {', '.join(origin.documents)}.", ""]
-    return lines + [f"- `{name}`: {state}" for name, state in origin.tables.items()] + [""] * bool(origin.tables)
+    if origin.tables:
+        lines += [*(f"- `{name}`: {state}" for name, state in origin.tables.items()), ""]
+    return lines
 
 
 def _render_scale(trained: TrainedModel) -> list[str]:
@@ -137,19 +140,21 @@ def _render_scale(trained: TrainedModel) -> list[str]:
     return [f"Its cosines differ from the base's: {mapping} (`cosines.json`, read by the search).", ""]
 
 
-def render_cross_card(trained: TrainedModel, *, base: str, kinds: Sequence[Example]) -> str:
+def render_cross_card(trained: TrainedModel, *, base: str, examples: Sequence[Example]) -> str:
     """Render a cross-encoder's model card as Markdown.
 
     Args:
         trained: The model.
         base: Name of the model that it was initialized from.
-        kinds: Training examples, counted by kind.
+        examples: Training examples, counted by kind.
 
     Returns:
         Markdown.
     """
-    counts = Counter(example.kind for example in kinds)
-    before, after = (sum(score.ndcg for score in scores) / len(scores) for scores in (trained.base, trained.tuned))
+    counts = Counter(example.kind for example in examples)
+    mean_before, mean_after = (
+        sum(score.ndcg for score in scores) / len(scores) for scores in (trained.base, trained.tuned)
+    )
     lines = [
         "---",
         "library_name: sentence-transformers",
@@ -163,7 +168,7 @@ def render_cross_card(trained: TrainedModel, *, base: str, kinds: Sequence[Examp
         + ".",
         "",
         f"Answers among their hard negatives, {len(trained.base)} development pairs of other form families: nDCG@10 "
-        f"{before:.3f} before training, {after:.3f} after.",
+        f"{mean_before:.3f} before training, {mean_after:.3f} after.",
         "",
         f"{trained.steps} steps, {trained.examples} examples in {trained.seconds:.0f} s, peak memory "
         f"{trained.peak_mb:.0f} MiB.",

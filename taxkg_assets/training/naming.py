@@ -1,4 +1,4 @@
-"""Short names of documents and of places in them, with as many headings as needed to be unambiguous."""
+"""Short names of documents and of their headings, with as many headings as needed to be unambiguous."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.training.corpus import Corpus, strip_key
 
 _SCHEDULE = re.compile(r"^(Schedule \w+) \((Form [\w-]+)\)$")
-_BARE = re.compile(r"^(?:Form )?(?=[\dW])")
+_FORM_NUMBER = re.compile(r"^(?:Form )?(?=[\dW])")
 
 
 def name_form(form: str) -> str:
@@ -23,7 +23,7 @@ def name_form(form: str) -> str:
     schedule = _SCHEDULE.match(form)
     if schedule:
         return schedule[1]
-    return f"Form {form}" if _BARE.match(form) else form
+    return f"Form {form}" if _FORM_NUMBER.match(form) else form
 
 
 def name_document(corpus: Corpus, document_id: str) -> str:
@@ -37,7 +37,7 @@ def name_document(corpus: Corpus, document_id: str) -> str:
     return re.split(r"\s+(?:\((?:Rev\.|\d{4})|—)", node.text)[0]
 
 
-def name_place(corpus: Corpus, anchor_id: str) -> str:
+def name_anchor(corpus: Corpus, anchor_id: str) -> str:
     """Return an anchor's name in a query: form and key of a box, one or two headings of anything else.
 
     Args:
@@ -48,21 +48,21 @@ def name_place(corpus: Corpus, anchor_id: str) -> str:
         Name; empty if the heading identifies nothing, e.g. the label of an example or a note.
     """
     node = corpus.nodes[anchor_id]
-    first = corpus.passages[corpus.chunks_by_anchor[anchor_id][0]]
-    name = corpus.anchor_label(anchor_id)
+    form = name_form(corpus.passages[corpus.chunks_by_anchor[anchor_id][0]].form)
+    label = corpus.anchor_label(anchor_id)
     kind, _, number = (node.anchor_key or "").partition("_")
-    is_own_key = strip_key(node.text) != node.text.strip(" .:—–-")
-    if kind in ("box", "boxes", "line", "step", "code") and is_own_key:
-        label = "" if name.lower().startswith(kind) else f" {name}"
-        return f"{name_form(first.form)} {kind} {number}{label}".strip()
-    if load_training().empty_headings.matches(name):
+    prints_key = strip_key(node.text) != node.text.strip(" .:—–-")
+    if kind in ("box", "boxes", "line", "step", "code") and prints_key:
+        suffix = "" if label.lower().startswith(kind) else f" {label}"
+        return f"{form} {kind} {number}{suffix}".strip()
+    if load_training().empty_headings.matches(label):
         return ""
-    above = [strip_key(part) for part in node.heading_path.split(" > ")[1:]]
-    return ", ".join(filter(None, [name_form(first.form), *_needed(above, name)]))
+    headings = [strip_key(heading) for heading in node.heading_path.split(" > ")[1:]]
+    return ", ".join(filter(None, [form, *_qualify(label, headings)]))
 
 
-def _needed(above: Sequence[str], name: str) -> list[str]:
-    """Return the heading, preceded by its parent where it is short."""
-    others = [part for part in above if part and part != name]
-    few = load_training().query.short_heading_words
-    return [*others[-1:], name] if len(name.split()) <= few else [name]
+def _qualify(label: str, headings: Sequence[str]) -> list[str]:
+    """Return the label of a heading, preceded by its parent heading where it is short."""
+    parents = [heading for heading in headings if heading and heading != label]
+    is_short = len(label.split()) <= load_training().query.short_heading_words
+    return [*parents[-1:], label] if is_short else [label]

@@ -39,16 +39,16 @@ def group_near_duplicates(texts: Mapping[str, PassageText]) -> dict[str, str]:
     """
     rules = load_training().near_duplicates
     shingles = {name: find_shingles(passage.text, size=rules.shingle_words) for name, passage in texts.items()}
-    group = {name: name for name in texts}
+    merged_into = {name: name for name in texts}
     order = {name: ix for ix, name in enumerate(texts)}
     candidates = _find_candidates(shingles, texts, hashes=rules.min_hashes, max_bucket=rules.max_bucket_size)
-    for one, other in sorted(candidates):
-        is_one_document = texts[one].document_id == texts[other].document_id
-        threshold = rules.min_jaccard_in_document if is_one_document else rules.min_jaccard
-        if score_jaccard(shingles[one], shingles[other]) >= threshold:
-            first, second = sorted((_root(group, one), _root(group, other)), key=lambda name: order[name])
-            group[second] = first
-    return {name: _root(group, name) for name in texts}
+    for name, other in sorted(candidates):
+        is_same_document = texts[name].document_id == texts[other].document_id
+        threshold = rules.min_jaccard_in_document if is_same_document else rules.min_jaccard
+        if score_jaccard(shingles[name], shingles[other]) >= threshold:
+            first, second = sorted((_root(merged_into, name), _root(merged_into, other)), key=order.__getitem__)
+            merged_into[second] = first
+    return {name: _root(merged_into, name) for name in texts}
 
 
 def find_shingles(text: str, *, size: int) -> Shingles:
@@ -59,28 +59,31 @@ def find_shingles(text: str, *, size: int) -> Shingles:
         size: Words in an n-gram; a shorter text is one n-gram.
     """
     words = _WORD.findall(_YEAR.sub("", text.lower()))
-    runs = [" ".join(words[n : n + size]) for n in range(max(1, len(words) - size + 1))]
-    return frozenset(int.from_bytes(hashlib.blake2b(run.encode(), digest_size=6).digest()) for run in runs)
+    ngrams = [" ".join(words[start : start + size]) for start in range(max(1, len(words) - size + 1))]
+    return frozenset(int.from_bytes(hashlib.blake2b(ngram.encode(), digest_size=6).digest()) for ngram in ngrams)
 
 
-def score_jaccard(one: Shingles, other: Shingles) -> float:
+def score_jaccard(first: Shingles, second: Shingles) -> float:
     """Return the Jaccard similarity of two sets of shingles, 0 to 1.
 
     Args:
-        one: Shingles of one text.
-        other: Shingles of another text.
+        first: Shingles of one text.
+        second: Shingles of another text.
     """
-    return len(one & other) / len(one | other)
+    return len(first & second) / len(first | second)
 
 
 def _find_candidates(
     shingles: Mapping[str, Shingles], texts: Mapping[str, PassageText], *, hashes: int, max_bucket: int
 ) -> set[tuple[str, str]]:
-    """Return pairs of passages with the same key that share one of their smallest shingles."""
+    """Return pairs of passages with the same key that share one of their smallest hashes.
+
+    Of the passages in a large bucket, only the first is compared with the others.
+    """
     buckets: dict[tuple[str, int], list[str]] = {}
-    for name, runs in shingles.items():
-        for run in sorted(runs)[:hashes]:
-            buckets.setdefault((texts[name].key, run), []).append(name)
+    for name, hashed_ngrams in shingles.items():
+        for ngram in sorted(hashed_ngrams)[:hashes]:
+            buckets.setdefault((texts[name].key, ngram), []).append(name)
     candidates: set[tuple[str, str]] = set()
     for names in buckets.values():
         if len(names) <= max_bucket:
@@ -90,8 +93,9 @@ def _find_candidates(
     return candidates
 
 
-def _root(group: dict[str, str], name: str) -> str:
-    while group[name] != name:
-        group[name] = group[group[name]]
-        name = group[name]
+def _root(merged_into: dict[str, str], name: str) -> str:
+    """Return the passage that a passage was merged into, after all merges; shortens the chain on the way."""
+    while merged_into[name] != name:
+        merged_into[name] = merged_into[merged_into[name]]
+        name = merged_into[name]
     return name

@@ -14,7 +14,7 @@ from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.schemas import PLAIN_RELATIONS, Edges, Registry, ScenarioQueries
 from taxkg_assets.training.corpus import Corpus, Node, squeeze, strip_key
-from taxkg_assets.training.naming import name_document, name_place
+from taxkg_assets.training.naming import name_anchor, name_document
 from taxkg_assets.training.phrasing import CorpusVocabulary, agree, is_subject
 
 Row = Mapping[str, Any]
@@ -29,6 +29,10 @@ class PairCandidate:
         kind: One of `PAIR_KINDS`.
         chunk_ids: Passages to select from.
         source: Edge, question or rule that the candidate is made from.
+        query_node_id: Node whose text or heading the query is; None if it is from elsewhere.
+        relation: Relation of the edge; empty where the source is no edge.
+        polarity: Polarity of the edge.
+        confidence: Confidence of the edge, 0 to 1.
         other_positive_ids: Further chunks that answer the query.
     """
 
@@ -50,9 +54,9 @@ def find_hierarchical(corpus: Corpus) -> Iterator[PairCandidate]:
         corpus: Passages and nodes.
     """
     for anchor_id, chunk_ids in corpus.chunks_by_anchor.items():
-        place = name_place(corpus, anchor_id)
-        if place:
-            yield PairCandidate("hierarchical", place, chunk_ids[:1], f"heading:{anchor_id}", query_node_id=anchor_id)
+        name = name_anchor(corpus, anchor_id)
+        if name:
+            yield PairCandidate("hierarchical", name, chunk_ids[:1], f"heading:{anchor_id}", query_node_id=anchor_id)
 
 
 def find_cross_references(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterator[PairCandidate]:
@@ -62,11 +66,11 @@ def find_cross_references(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterato
         corpus: Passages and nodes.
         edges: Edges of the graph.
     """
-    pointing = set(PLAIN_RELATIONS) - set(_WHOLE_DOCUMENTS)
-    for row in _semantic_rows(edges).iter_rows(named=True):
-        choices = _other_passages(corpus, row)
-        if row["relation"] in pointing and choices:
-            yield _from_edge("cross_reference", _sentence(row["evidence"]), choices, row=row)
+    relations = set(PLAIN_RELATIONS) - set(_WHOLE_DOCUMENTS)
+    for edge in _select_stated(edges).iter_rows(named=True):
+        targets = _find_target_passages(corpus, edge)
+        if edge["relation"] in relations and targets:
+            yield _make_candidate("cross_reference", _clean_sentence(edge["evidence"]), targets, edge=edge)
 
 
 def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: CorpusVocabulary) -> Iterator[PairCandidate]:
@@ -78,30 +82,22 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Corpus
         wording: Capitalization of the corpus.
     """
     templates = load_training().relation_questions
-    for row in _semantic_rows(edges).iter_rows(named=True):
-        speaker = corpus.passages_of_node(row["source_id"])
-        target = corpus.nodes[row["target_id"]]
-        if row["relation"] not in templates or not speaker:
+    for edge in _select_stated(edges).iter_rows(named=True):
+        stating_passages = corpus.passages_of_node(edge["source_id"])
+        if edge["relation"] not in templates or not stating_passages:
             continue
-        subject = name_subject(corpus, row["source_id"])
-        thing = wording.to_sentence_case(_name_target(corpus, target))
-        if (
-            is_subject(subject)
-            and thing
-            and subject.lower() not in thing.lower()
-            and thing.lower() not in subject.lower()
-        ):
-            names = {
-                "subject": wording.to_sentence_case(subject),
-                "thing": thing,
-                **agree(wording.to_sentence_case(subject)),
-            }
-            names |= {f"thing_{name}": verb for name, verb in agree(thing).items()}
-            question = _capitalized(templates[row["relation"]].format(**names))
-            yield _from_edge("semantic", question, speaker, row=row)
-        choices = _other_passages(corpus, row)
-        if row["polarity"] == "positive" and choices:
-            yield _from_edge("semantic", _sentence(row["evidence"]), choices, row=row)
+        subject = name_subject(corpus, edge["source_id"])
+        target = wording.to_sentence_case(_name_target(corpus, corpus.nodes[edge["target_id"]]))
+        is_contained = subject.lower() in target.lower() or target.lower() in subject.lower()
+        if is_subject(subject) and target and not is_contained:
+            subject = wording.to_sentence_case(subject)
+            words = {"subject": subject, "thing": target, **agree(subject)}
+            words |= {f"thing_{name}": verb for name, verb in agree(target).items()}
+            question = _capitalize(templates[edge["relation"]].format(**words))
+            yield _make_candidate("semantic", question, stating_passages, edge=edge)
+        target_passages = _find_target_passages(corpus, edge)
+        if edge["polarity"] == "positive" and target_passages:
+            yield _make_candidate("semantic", _clean_sentence(edge["evidence"]), target_passages, edge=edge)
 
 
 def find_same_fields(
@@ -119,16 +115,16 @@ def find_same_fields(
     """
     aliases = dict(registry.select("canonical_id", "aliases").iter_rows())
     for row in edges.filter(pl.col("relation") == "same_field").iter_rows(named=True):
-        for source, target in ((row["source_id"], row["target_id"]), (row["target_id"], row["source_id"])):
-            changed = {**row, "source_id": source, "target_id": target}
-            speaker, choices = corpus.nodes[source], corpus.chunks_by_anchor.get(target, ())
-            if speaker.perspective != "face" and choices:
-                yield _from_edge("same_field", _first_sentences(corpus, source), choices, row=changed)
-            elif choices:
-                form = name_document(corpus, speaker.document_id or "")
-                for name in (corpus.anchor_label(source), *aliases.get(speaker.canonical_id or "", ())):
+        for source_id, target_id in ((row["source_id"], row["target_id"]), (row["target_id"], row["source_id"])):
+            edge = {**row, "source_id": source_id, "target_id": target_id}
+            source, targets = corpus.nodes[source_id], corpus.chunks_by_anchor.get(target_id, ())
+            if source.perspective != "face" and targets:
+                yield _make_candidate("same_field", _read_first_sentences(corpus, source_id), targets, edge=edge)
+            elif targets:
+                form = name_document(corpus, source.document_id or "")
+                for name in (corpus.anchor_label(source_id), *aliases.get(source.canonical_id or "", ())):
                     if not name.isupper() or wording.contains(name):
-                        yield _from_edge("same_field", f"{form} {name}", choices[:1], row=changed)
+                        yield _make_candidate("same_field", f"{form} {name}", targets[:1], edge=edge)
 
 
 def find_definitions(corpus: Corpus) -> Iterator[PairCandidate]:
@@ -164,7 +160,7 @@ def find_scenarios(corpus: Corpus, scenario_queries: dy.DataFrame[ScenarioQuerie
 
 
 def name_subject(corpus: Corpus, node_id: str) -> str:
-    """Return the subject of a node's text: the heading above it; empty if there is none.
+    """Return what a node's text is about: the heading above it; empty if there is none.
 
     Args:
         corpus: Passages and nodes.
@@ -179,56 +175,56 @@ def name_subject(corpus: Corpus, node_id: str) -> str:
 def _name_target(corpus: Corpus, node: Node) -> str:
     if node.level == "document":
         return name_document(corpus, node.node_id)
-    name = corpus.anchor_label(node.node_id) if node.level == "anchor" else squeeze(node.text)
+    label = corpus.anchor_label(node.node_id) if node.level == "anchor" else squeeze(node.text)
     kind, _, number = (node.anchor_key or "").partition("_")
-    is_named = node.level == "anchor" and kind in ("box", "line") and strip_key(node.text) != node.text.strip(" .:")
-    if is_named:
-        return f"{kind} {number} ({name})" if is_subject(name) else f"{kind} {number}"
-    return name if is_subject(name) else ""
+    prints_key = node.level == "anchor" and strip_key(node.text) != node.text.strip(" .:")
+    if kind in ("box", "line") and prints_key:
+        return f"{kind} {number} ({label})" if is_subject(label) else f"{kind} {number}"
+    return label if is_subject(label) else ""
 
 
-def _semantic_rows(edges: pl.DataFrame) -> pl.DataFrame:
+def _select_stated(edges: pl.DataFrame) -> pl.DataFrame:
+    """Return the edges that a text states, sorted."""
     return edges.filter(pl.col("evidence") != "").sort("source_id", "target_id", "relation", "start")
 
 
-def _other_passages(corpus: Corpus, row: Row) -> tuple[str, ...]:
-    """Return the target's passages without those of the source."""
-    passages_of_source = set(corpus.passages_of_node(row["source_id"]))
-    return tuple(c for c in corpus.passages_of_node(row["target_id"]) if c not in passages_of_source)
+def _find_target_passages(corpus: Corpus, edge: Row) -> tuple[str, ...]:
+    """Return the chunk ids of an edge's target without those of its source."""
+    of_source = set(corpus.passages_of_node(edge["source_id"]))
+    return tuple(chunk_id for chunk_id in corpus.passages_of_node(edge["target_id"]) if chunk_id not in of_source)
 
 
-def _from_edge(kind: str, query: str, choices: Sequence[str], *, row: Row) -> PairCandidate:
+def _make_candidate(kind: str, query: str, chunk_ids: Sequence[str], *, edge: Row) -> PairCandidate:
     return PairCandidate(
         kind=kind,
         query=query,
-        chunk_ids=tuple(choices),
-        source=f"{row['source_id']}>{row['relation']}>{row['target_id']}@{row['start']}",
-        query_node_id=row["source_id"],
-        relation=row["relation"],
-        polarity=row["polarity"],
-        confidence=row["confidence"],
+        chunk_ids=tuple(chunk_ids),
+        source=f"{edge['source_id']}>{edge['relation']}>{edge['target_id']}@{edge['start']}",
+        query_node_id=edge["source_id"],
+        relation=edge["relation"],
+        polarity=edge["polarity"],
+        confidence=edge["confidence"],
     )
 
 
-def _first_sentences(corpus: Corpus, node_id: str) -> str:
+def _read_first_sentences(corpus: Corpus, anchor_id: str) -> str:
     """Return the first sentences below a heading, without the heading's own words."""
-    for chunk_id in corpus.passages_of_node(node_id)[:1]:
-        passage = corpus.passages[chunk_id]
-        heading = corpus.nodes[node_id].text
-        text = passage.text.removeprefix(heading).strip()
-        words: list[str] = []
-        for start, end in find_sentence_parts(text):
-            words += text[start:end].split()
-            if len(words) >= load_training().query.target_words:
-                break
-        return " ".join(words)
-    return ""
+    chunk_ids = corpus.passages_of_node(anchor_id)
+    if not chunk_ids:
+        return ""
+    text = corpus.passages[chunk_ids[0]].text.removeprefix(corpus.nodes[anchor_id].text).strip()
+    words: list[str] = []
+    for start, end in find_sentence_parts(text):
+        words += text[start:end].split()
+        if len(words) >= load_training().query.target_words:
+            break
+    return " ".join(words)
 
 
-def _sentence(evidence: str) -> str:
+def _clean_sentence(evidence: str) -> str:
     """Return a sentence on one line without a leading label or list mark."""
     return re.sub(r"^(?:[•–—-]|\(?[a-z0-9]{1,3}[.)])\s+", "", squeeze(evidence))
 
 
-def _capitalized(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]

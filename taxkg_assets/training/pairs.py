@@ -1,4 +1,4 @@
-"""Pairs: a query and its positive passage, selected and weighted."""
+"""Pairs of a query and the passage that answers it, its positive: selected and weighted."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ Item = TypeVar("Item")
 QUESTIONS = "scenario"
 REPEATS = "repeats an evaluation question"
 LEFT_OUT = ("across the split", REPEATS, "near-duplicate of training", "over the cap")
+"""Why pairs are left out, in the order of the steps that leave them out."""
 Steps = Mapping[str, Mapping[str, int]]
 """Number of pairs by kind: made, left out by reason, kept."""
-_OF_ONE_PLACE = ("hierarchical", "definition", "same_field", "table")
+_NAMING_KINDS = ("hierarchical", "definition", "same_field", "table")
+"""Kinds whose query names a heading, term, field or cell; it must be the only one of that name."""
 
 
 # arguments: one per upstream table, as the wiring reads their names
@@ -81,21 +83,23 @@ def build_pairs(
     families = find_families(documents, nodes, edges=edges)
     splits = find_splits(families.values(), **load_training().split.model_dump())
     corpus = read_corpus(chunks, documents, nodes=nodes, registry=registry, families=families, edges=edges)
-    found = chain(
+    candidates = chain(
         _find_graph_candidates(corpus, edges, registry),
         find_table_questions(corpus, tables),
         pair_candidates.find_scenarios(corpus, scenario_queries),
     )
     eval_questions = eval_queries["query"].unique().sort().to_list()
-    drawn = _cap_candidates(corpus, _clean(corpus, found))
-    chosen = _choose(corpus, drawn, retrievers=retrievers)
-    rows = _describe(corpus, chosen, splits=splits)
+    usable = _cap_candidates(corpus, _drop_unusable(corpus, candidates))
+    positives = _choose_positives(corpus, usable, retrievers=retrievers)
+    rows = _make_rows(corpus, positives, splits=splits)
     leaks = find_overlaps([row["query"] for row in rows], eval_questions, encode=retrievers.encode)
-    kept = [row for ix, row in enumerate(rows) if ix not in leaks]
-    distinct = _drop_trained_on(kept)
+    unleaked = [row for ix, row in enumerate(rows) if ix not in leaks]
+    distinct = _drop_trained_on(unleaked)
     capped = _cap(distinct)
     repeats = Counter({QUESTIONS: scenario_queries.filter(pl.col("repeated_eval_query") != "").height})
-    report(_count_left_out([candidate for candidate, _ in chosen], [rows, kept, distinct, capped], repeats=repeats))
+    report(
+        _count_left_out([candidate for candidate, _ in positives], [rows, unleaked, distinct, capped], repeats=repeats)
+    )
     return Pairs.validate(
         judge_pairs(pl.DataFrame(capped, schema=Pairs.create_empty().schema), proposer).sort("pair_id")
     )
@@ -123,17 +127,17 @@ def _count_left_out(
         repeats: Scenario questions already known to repeat an evaluation question, by kind.
     """
     made = Counter(candidate.kind for candidate in candidates) + repeats
-    left = [Counter(row["kind"] for row in rows) for rows in steps]
-    counts = [made, *left]
-    found = {}
+    counts = [made, *(Counter(row["kind"] for row in rows) for rows in steps)]
+    report: dict[str, dict[str, int]] = {}
     for kind in PAIR_KINDS:
         dropped = [before[kind] - after[kind] for before, after in pairwise(counts)]
+        # The known repeats have no row, so that the first step seems to drop them; they count as repeats instead.
         dropped[0], dropped[1] = dropped[0] - repeats[kind], dropped[1] + repeats[kind]
-        found[kind] = {"made": made[kind], **dict(zip(LEFT_OUT, dropped, strict=True)), "kept": left[-1][kind]}
-    return found
+        report[kind] = {"made": made[kind], **dict(zip(LEFT_OUT, dropped, strict=True)), "kept": counts[-1][kind]}
+    return report
 
 
-def _clean(corpus: Corpus, found: Iterable[PairCandidate]) -> list[PairCandidate]:
+def _drop_unusable(corpus: Corpus, candidates: Iterable[PairCandidate]) -> list[PairCandidate]:
     """Keep queries of a usable length, one candidate per kind and query: the most confident, then the newest.
 
     A heading or term that occurs in several places with different content is ambiguous and left out.
@@ -141,37 +145,37 @@ def _clean(corpus: Corpus, found: Iterable[PairCandidate]) -> list[PairCandidate
     limits = load_training().query
     best: dict[tuple[str, str], PairCandidate] = {}
     groups: dict[tuple[str, str], set[str]] = {}
-    for candidate in found:
-        is_usable = limits.min_words <= len(candidate.query.split()) <= limits.max_words
+    for candidate in candidates:
+        has_length = limits.min_words <= len(candidate.query.split()) <= limits.max_words
         key = (candidate.kind, normalize(candidate.query))
-        if is_usable and candidate.chunk_ids:
+        if has_length and candidate.chunk_ids:
             groups.setdefault(key, set()).add(corpus.passages[candidate.chunk_ids[0]].near_duplicate_group)
             if key not in best or _priority(corpus, candidate) > _priority(corpus, best[key]):
                 best[key] = candidate
-    return [best[key] for key in sorted(best) if key[0] not in _OF_ONE_PLACE or len(groups[key]) == 1]
+    return [best[key] for key in sorted(best) if key[0] not in _NAMING_KINDS or len(groups[key]) == 1]
 
 
 def _priority(corpus: Corpus, candidate: PairCandidate) -> tuple[float, str, str]:
     return candidate.confidence, corpus.passages[candidate.chunk_ids[0]].revision, candidate.source
 
 
-def _choose(
-    corpus: Corpus, found: Sequence[PairCandidate], *, retrievers: Retrievers
+def _choose_positives(
+    corpus: Corpus, candidates: Sequence[PairCandidate], *, retrievers: Retrievers
 ) -> list[tuple[PairCandidate, str]]:
-    """Select for each query the nearest of its passages; none where even that one is unrelated."""
+    """Return each candidate with the nearest of its passages; those where even that one is unrelated are left out."""
     limits = load_training().query
     row_of = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
-    vectors = retrievers.encode([candidate.query for candidate in found])
-    chosen = []
-    for candidate, vector in zip(found, vectors, strict=True):
-        choices = [c for c in candidate.chunk_ids if c in row_of][: limits.max_passages]
-        cosines = {c: float(retrievers.vectors[row_of[c]] @ vector) for c in choices}
-        best = max(choices, key=lambda c: (cosines[c], -row_of[c]), default=None)
-        if best is not None and (
-            candidate.kind == "scenario" or _is_related(corpus, candidate, best, cosine=cosines[best])
+    vectors = retrievers.encode([candidate.query for candidate in candidates])
+    positives = []
+    for candidate, vector in zip(candidates, vectors, strict=True):
+        chunk_ids = [name for name in candidate.chunk_ids if name in row_of][: limits.max_passages]
+        cosines = {name: float(retrievers.vectors[row_of[name]] @ vector) for name in chunk_ids}
+        nearest = max(chunk_ids, key=lambda name: (cosines[name], -row_of[name]), default=None)
+        if nearest is not None and (
+            candidate.kind == "scenario" or _is_related(corpus, candidate, nearest, cosine=cosines[nearest])
         ):
-            chosen.append((candidate, best))
-    return chosen
+            positives.append((candidate, nearest))
+    return positives
 
 
 def _is_related(corpus: Corpus, candidate: PairCandidate, chunk_id: str, *, cosine: float) -> bool:
@@ -179,32 +183,37 @@ def _is_related(corpus: Corpus, candidate: PairCandidate, chunk_id: str, *, cosi
     limits = load_training().query
     min_cosine = limits.min_cosine
     words = frozenset(normalize(candidate.query).split())
-    shared = len(words & frozenset(normalize(corpus.passages[chunk_id].full).split())) / max(1, len(words))
+    passage_words = frozenset(normalize(corpus.passages[chunk_id].indexed_text).split())
+    shared_share = len(words & passage_words) / max(1, len(words))
     is_near: bool = cosine >= min_cosine.get(candidate.kind, min_cosine["default"])
-    return is_near and shared >= limits.min_shared_words.get(candidate.kind, 0.0)
+    return is_near and shared_share >= limits.min_shared_words.get(candidate.kind, 0.0)
 
 
-def _describe(corpus: Corpus, chosen: Sequence[tuple[PairCandidate, str]], *, splits: Mapping[str, str]) -> list[Row]:
+def _make_rows(
+    corpus: Corpus, positives: Sequence[tuple[PairCandidate, str]], *, splits: Mapping[str, str]
+) -> list[Row]:
+    """Return the rows of the pairs; those whose query and passage are in different splits are left out."""
     rows = []
-    for candidate, chunk_id in chosen:
+    for candidate, chunk_id in positives:
         passage = corpus.passages[chunk_id]
-        speaker = corpus.nodes.get(candidate.query_node_id or "")
-        family = passage.family if speaker is None else corpus.families.get(speaker.document_id or "", passage.family)
-        if splits[family] != splits[passage.family]:
+        query_node = corpus.nodes.get(candidate.query_node_id or "")
+        query_document = query_node.document_id if query_node is not None else None
+        query_family = corpus.families.get(query_document or "", passage.family)
+        if splits[query_family] != splits[passage.family]:
             continue
-        digest = hashlib.sha256(f"{candidate.query}\0{passage.full}".encode()).hexdigest()[:16]
+        digest = hashlib.sha256(f"{candidate.query}\0{passage.indexed_text}".encode()).hexdigest()[:16]
         rows.append(
             {
                 "pair_id": f"{candidate.kind}:{digest}",
                 "kind": candidate.kind,
                 "query": candidate.query,
-                "passage": passage.full,
+                "passage": passage.indexed_text,
                 "query_node_id": candidate.query_node_id,
                 "passage_node_id": passage.node_ids[0],
                 "chunk_id": chunk_id,
                 "other_positive_ids": list(candidate.other_positive_ids),
                 "document_id": passage.document_id,
-                "query_family": family,
+                "query_family": query_family,
                 "family": passage.family,
                 "split": splits[passage.family],
                 "relation": candidate.relation,
@@ -222,18 +231,20 @@ def _describe(corpus: Corpus, chosen: Sequence[tuple[PairCandidate, str]], *, sp
 
 def _drop_trained_on(rows: Sequence[Row]) -> list[Row]:
     """Drop development rows whose positive, or a near-duplicate of it, is a training positive."""
-    trained = {row["near_duplicate_group"] for row in rows if row["split"] == "train"}
-    return [row for row in rows if row["split"] == "train" or row["near_duplicate_group"] not in trained]
+    training_groups = {row["near_duplicate_group"] for row in rows if row["split"] == "train"}
+    return [row for row in rows if row["split"] == "train" or row["near_duplicate_group"] not in training_groups]
 
 
-def _cap_candidates(corpus: Corpus, found: Sequence[PairCandidate]) -> list[PairCandidate]:
+def _cap_candidates(corpus: Corpus, candidates: Sequence[PairCandidate]) -> list[PairCandidate]:
     """Keep somewhat more candidates than pairs are wanted: examining all would take long and change little."""
     caps = load_training().caps
     kept: list[PairCandidate] = []
     for kind in PAIR_KINDS:
-        of_kind = sorted((d for d in found if d.kind == kind), key=_draw_order)
+        of_kind = sorted((candidate for candidate in candidates if candidate.kind == kind), key=_draw_order)
         kept += balance_groups(
-            of_kind, round(caps[kind] * caps["oversampling"]), of=lambda d: corpus.passages[d.chunk_ids[0]].family
+            of_kind,
+            round(caps[kind] * caps["oversampling"]),
+            read_group=lambda candidate: corpus.passages[candidate.chunk_ids[0]].family,
         )
     return kept
 
@@ -246,21 +257,21 @@ def _cap(rows: Sequence[Row]) -> list[Row]:
         of_kind = sorted(
             (row for row in rows if row["kind"] == kind), key=lambda row: _draw_order_of(row["source"], row["query"])
         )
-        kept += balance_groups(of_kind, int(caps[kind]), of=lambda row: row["family"])
+        kept += balance_groups(of_kind, int(caps[kind]), read_group=lambda row: row["family"])
     return list({row["pair_id"]: row for row in kept}.values())
 
 
-def balance_groups(items: Sequence[Item], count: int, *, of: Callable[[Item], str]) -> list[Item]:
+def balance_groups(items: Sequence[Item], count: int, *, read_group: Callable[[Item], str]) -> list[Item]:
     """Select items so that groups contribute equally as far as they have enough.
 
     Args:
         items: Items in order of preference.
-        count: Items to keep in all.
-        of: Group of an item.
+        count: Most items to keep in all.
+        read_group: Returns the group of an item.
     """
     groups: dict[str, list[Item]] = {}
     for item in items:
-        groups.setdefault(of(item), []).append(item)
+        groups.setdefault(read_group(item), []).append(item)
     kept: list[Item] = []
     for ix, name in enumerate(sorted(groups, key=lambda name: (len(groups[name]), name))):
         share = (count - len(kept)) // (len(groups) - ix)
@@ -273,4 +284,5 @@ def _draw_order(candidate: PairCandidate) -> tuple[bool, str]:
 
 
 def _draw_order_of(source: str, query: str) -> tuple[bool, str]:
+    """Return the sort key of a pair: written questions first, the others in the order of a hash."""
     return not source.startswith("written"), hashlib.sha256(f"{source}\0{query}".encode()).hexdigest()

@@ -17,10 +17,14 @@ _NAME = re.compile(rf"\b{_TITLED}(?: {_TITLED})*")
 
 
 class CorpusVocabulary:
-    """The vocabulary of the corpus, with the words that are written in lower case."""
+    """The words of a corpus as they are written, which show what is a name or an abbreviation.
+
+    Args:
+        corpus: Passages.
+    """
 
     def __init__(self, corpus: Corpus) -> None:
-        self._words = frozenset(word for p in corpus.passages.values() for word in _WORD.findall(p.text))
+        self._words = frozenset(word for passage in corpus.passages.values() for word in _WORD.findall(passage.text))
 
     def contains(self, word: str) -> bool:
         """Return whether a word occurs in the corpus with exactly this capitalization.
@@ -39,46 +43,49 @@ class CorpusVocabulary:
         Returns:
             The heading.
         """
-        first, _, rest = _NAME.sub(self._soften_run, heading).partition(" ")
-        small = load_scenarios().limits.small_words
-        return " ".join([first, *(word.lower() if word in small else word for word in rest.split())])
+        first, _, rest = _NAME.sub(self._lower_run, heading).partition(" ")
+        function_words = load_scenarios().limits.small_words
+        return " ".join([first, *(word.lower() if word in function_words else word for word in rest.split())])
 
-    def _soften_run(self, run: re.Match[str]) -> str:
-        """Return capitalized words in a row; a word before a name belongs to the name (`New York`)."""
+    def _lower_run(self, run: re.Match[str]) -> str:
+        """Return capitalized words in lower case except names; a word before a name belongs to it (`New York`)."""
         words = run[0].split(" ")
-        is_name = [self._is_name(word) for word in words]
-        kept = [name or after for name, after in zip(is_name, [*is_name[1:], False], strict=True)]
-        return " ".join(word if keep else word.lower() for word, keep in zip(words, kept, strict=True))
+        are_names = [self._is_name(word) for word in words]
+        return " ".join(
+            word if is_name or precedes_name else word.lower()
+            for word, is_name, precedes_name in zip(words, are_names, [*are_names[1:], False], strict=True)
+        )
 
     def _is_name(self, word: str) -> bool:
-        small = word.lower()
-        return not ({small, small.removesuffix("s"), small.partition("-")[0]} & self._words)
+        """Return whether the corpus never writes a word, or its singular or first part, in lower case."""
+        lowered = word.lower()
+        return not ({lowered, lowered.removesuffix("s"), lowered.partition("-")[0]} & self._words)
 
 
 def is_subject(heading: str) -> bool:
-    """Return whether a heading names a possible subject of a question.
+    """Return whether a question can be about what a heading names.
 
     Args:
         heading: Heading without its key.
     """
-    rules = [
+    excluded = [
         *load_training().empty_headings,
         *load_scenarios().not_subjects,
         *load_scenarios().headings,
     ]
     is_short = 0 < len(heading.split()) <= load_scenarios().limits.subject_words
-    return is_short and not any(rule.pattern.search(heading) for rule in rules)
+    return is_short and not any(rule.pattern.search(heading) for rule in excluded)
 
 
 def find_head(phrase: str) -> str:
-    """Return the head of a noun phrase: the word before its first preposition, ignoring parentheses.
+    """Return the head of a noun phrase, its last word before the first preposition; parentheses are ignored.
 
     Args:
         phrase: Noun phrase.
     """
     words, prepositions = _BRACKETS.sub("", phrase).split(), load_scenarios().limits.prepositions
-    stop = next((n for n, word in enumerate(words) if n and word in prepositions), len(words))
-    return words[stop - 1] if words else ""
+    end = next((ix for ix, word in enumerate(words) if ix and word in prepositions), len(words))
+    return words[end - 1] if words else ""
 
 
 def agree(phrase: str) -> dict[str, str]:
@@ -86,10 +93,13 @@ def agree(phrase: str) -> dict[str, str]:
 
     Args:
         phrase: Noun phrase.
+
+    Returns:
+        `is` or `are` under "is", `do` or `does` under "do".
     """
     head = find_head(phrase)
-    is_many = head.endswith("s") and not head.endswith(("ss", "us", "is"))
-    return {"is": "are", "do": "do"} if is_many else {"is": "is", "do": "does"}
+    is_plural = head.endswith("s") and not head.endswith(("ss", "us", "is"))
+    return {"is": "are", "do": "do"} if is_plural else {"is": "is", "do": "does"}
 
 
 def add_article(phrase: str) -> str:

@@ -27,10 +27,10 @@ MIN_QUESTIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Mean of a metric for base and model over the development questions, with the interval of the difference."""
+    """Mean of a metric over the development questions for base and tuned model; interval of the difference."""
 
     base: float
-    own: float
+    tuned: float
     low: float | None
     high: float | None
 
@@ -53,7 +53,7 @@ class Promotion:
 
     @property
     def deciding(self) -> Figure:
-        """Return the metric that decides."""
+        """Return the figure of the metric that decides."""
         return self.figures[DECIDING]
 
     def columns(self) -> PromotionRecord:
@@ -61,8 +61,8 @@ class Promotion:
         return {
             "dev_questions": self.questions,
             "base_score": self.deciding.base,
-            "candidate_score": self.deciding.own,
-            "gain": self.deciding.own - self.deciding.base,
+            "candidate_score": self.deciding.tuned,
+            "gain": self.deciding.tuned - self.deciding.base,
             "gain_low": self.deciding.low,
             "gain_high": self.deciding.high,
             "gain_by_kind": json.dumps({kind: round(value, 4) for kind, value in self.by_kind.items()}),
@@ -71,20 +71,20 @@ class Promotion:
         }
 
 
-def _spare(members: Mapping[str, Sequence[float]]) -> str:
-    """Return a note on the kinds that have too few questions."""
-    few = [kind for kind, values in members.items() if len(values) < MIN_QUESTIONS]
-    return f" ({', '.join(few)}: too few to judge)" if few else ""
+def _note_small_kinds(gains_by_kind: Mapping[str, Sequence[float]]) -> str:
+    """Return a note on the kinds that have too few questions; empty if there are none."""
+    small = [kind for kind, gains in gains_by_kind.items() if len(gains) < MIN_QUESTIONS]
+    return f" ({', '.join(small)}: too few to judge)" if small else ""
 
 
-def decide_promotion(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interval: Interval) -> Promotion:
+def decide_promotion(base: Sequence[QueryScore], tuned: Sequence[QueryScore], *, interval: Interval) -> Promotion:
     """Decide whether to promote a model.
 
     The interval of its gain must be above 0, and no kind of question may lose more than 0.02.
 
     Args:
         base: Scores of the base, one per question.
-        own: Scores of the trained model, for the same questions in the same order.
+        tuned: Scores of the trained model, for the same questions in the same order.
         interval: Confidence interval of a mean over clusters.
 
     Returns:
@@ -92,22 +92,29 @@ def decide_promotion(base: Sequence[QueryScore], own: Sequence[QueryScore], *, i
     """
     families = [score.family for score in base]
     figures, gains = {}, {}
-    for name, read in METRICS.items():
-        before, after = [read(score) for score in base], [read(score) for score in own]
-        gains[name] = [new - old for old, new in zip(before, after, strict=True)]
-        figures[name] = Figure(float(np.mean(before)), float(np.mean(after)), *interval(gains[name], families))
-    members: dict[str, list[float]] = {kind: [] for kind in sorted({score.kind for score in base})}
+    for name, read_metric in METRICS.items():
+        base_values = [read_metric(score) for score in base]
+        tuned_values = [read_metric(score) for score in tuned]
+        gains[name] = [value - base_value for base_value, value in zip(base_values, tuned_values, strict=True)]
+        figures[name] = Figure(
+            float(np.mean(base_values)), float(np.mean(tuned_values)), *interval(gains[name], families)
+        )
+    gains_by_kind: dict[str, list[float]] = {kind: [] for kind in sorted({score.kind for score in base})}
     for gain, score in zip(gains[DECIDING], base, strict=True):
-        members[score.kind].append(gain)
-    by_kind = {kind: float(np.mean(values)) for kind, values in members.items()}
-    worse = [kind for kind, values in members.items() if len(values) >= MIN_QUESTIONS and by_kind[kind] < MIN_KIND_GAIN]
+        gains_by_kind[score.kind].append(gain)
+    mean_by_kind = {kind: float(np.mean(values)) for kind, values in gains_by_kind.items()}
+    worse_kinds = [
+        kind
+        for kind, values in gains_by_kind.items()
+        if len(values) >= MIN_QUESTIONS and mean_by_kind[kind] < MIN_KIND_GAIN
+    ]
     low = figures[DECIDING].low
-    is_above = low is not None and low > 0
-    reason = (
-        "the interval of the gain contains 0"
-        if not is_above
-        else f"worse for questions of kind {', '.join(worse)}"
-        if worse
-        else f"better than the base, its interval above 0, and no kind of question worse{_spare(members)}"
-    )
-    return Promotion(len(base), figures, by_kind, is_above and not worse, reason)
+    is_above_zero = low is not None and low > 0
+    if not is_above_zero:
+        reason = "the interval of the gain contains 0"
+    elif worse_kinds:
+        reason = f"worse for questions of kind {', '.join(worse_kinds)}"
+    else:
+        note = _note_small_kinds(gains_by_kind)
+        reason = f"better than the base, its interval above 0, and no kind of question worse{note}"
+    return Promotion(len(base), figures, mean_by_kind, is_above_zero and not worse_kinds, reason)

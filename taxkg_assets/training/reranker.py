@@ -37,8 +37,9 @@ from taxkg_assets.training.trained_model import TrainedModel
 
 Floats = npt.NDArray[np.float64]
 Score = Callable[[str, Sequence[str]], Floats]
-"""A question and passages to one figure a passage; higher is better."""
+"""Scores passages for a question, one number per passage; higher is better."""
 WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Weights of a reranker's score that are tried; 0 is the pipeline without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,13 @@ class RerankerSettings:
 
     steps: StepSettings = field(default_factory=lambda: StepSettings(epochs=1.0, batch=8, learning_rate=4e-5))
     negatives: int = 3
+    """Hard negatives per example and step, sampled again each step."""
     tokens: int = 176
-    """Of question and passage together."""
+    """Most tokens of question and passage together."""
     group_tokens: int = 4096
+    """Most tokens in one forward pass; memory grows with it."""
     is_bfloat16: bool = False
+    """Whether the forward pass computes in bfloat16, which needs less memory than float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,9 @@ class RankedList:
     """The search results for a development question, with their relevance.
 
     Attributes:
-        passages: Texts.
-        scores: Score of each passage, higher is better.
-        is_right: Relevance of each passage.
+        passages: Texts of the passages.
+        scores: The pipeline's score of each passage, higher is better.
+        is_right: Whether each passage is relevant.
     """
 
     query: str
@@ -73,7 +77,7 @@ class RankedList:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A reranker to evaluate: its scoring function, and the columns of its row."""
+    """A reranker to evaluate: its scoring function, and the columns of its row in `reranker`."""
 
     kind: str
     path: str
@@ -122,27 +126,26 @@ def build_reranker(
     Returns:
         One row per candidate.
     """
-    examples, dev = sample_examples(pairs, hard_negatives, most=context.pairs, dev=context.dev)
+    examples, dev = sample_examples(pairs, hard_negatives, max_examples=context.pairs, max_dev=context.dev)
     lists = context.read_lists(dev) if dev else []
-    rows = (
-        [_evaluate(candidate, lists, context) for candidate in context.open_candidates(examples, dev)] if lists else []
-    )
-    best = max((row["gain"] for row in rows if row["is_chosen"]), default=None)
+    candidates = context.open_candidates(examples, dev) if lists else []
+    rows = [_evaluate(candidate, lists, context) for candidate in candidates]
+    best_gain = max((row["gain"] for row in rows if row["is_chosen"]), default=None)
     for row in rows:
-        if row["is_chosen"] and row["gain"] != best:
+        if row["is_chosen"] and row["gain"] != best_gain:
             row |= {"is_chosen": False, "reason": "another one gains more"}
     table = pl.DataFrame(rows, schema=schemas.Reranker.create_empty().schema).sort("name")
     return schemas.Reranker.validate(table)
 
 
 def _evaluate(candidate: Candidate, lists: Sequence[RankedList], context: RerankerTrainingContext) -> dict[str, Any]:
-    found = [candidate.score(ranked.query, ranked.passages) for ranked in lists]
-    weights = find_weights(lists, found)
-    own = [
-        score_list(ranked, scores, weight=weights[ranked.family]) for ranked, scores in zip(lists, found, strict=True)
-    ]
-    base = [score_list(ranked, scores, weight=0.0) for ranked, scores in zip(lists, found, strict=True)]
-    gain = decide_promotion(base, own, interval=context.interval)
+    """Return the row of a candidate: its weight, its gain over the pipeline without it, and whether it is promoted."""
+    scores_by_list = [candidate.score(ranked.query, ranked.passages) for ranked in lists]
+    weights = find_weights(lists, scores_by_list)
+    scored_lists = list(zip(lists, scores_by_list, strict=True))
+    reranked = [score_list(ranked, scores, weight=weights[ranked.family]) for ranked, scores in scored_lists]
+    base = [score_list(ranked, scores, weight=0.0) for ranked, scores in scored_lists]
+    promotion = decide_promotion(base, reranked, interval=context.interval)
     return {
         "name": f"{candidate.kind}-{(candidate.sha256 or candidate.base)[:12]}",
         "kind": candidate.kind,
@@ -152,63 +155,67 @@ def _evaluate(candidate: Candidate, lists: Sequence[RankedList], context: Rerank
         "settings": candidate.settings,
         "depth": context.depth,
         "weight": weights[""],
-        **gain.columns(),
+        **promotion.columns(),
     }
 
 
-def find_weights(lists: Sequence[RankedList], found: Sequence[Floats]) -> dict[str, float]:
+def find_weights(lists: Sequence[RankedList], scores_by_list: Sequence[Floats]) -> dict[str, float]:
     """Fit the weight of a reranker's score by cross-validation over families.
 
     Args:
-        lists: Ranked lists.
-        found: The reranker's scores of each list's passages.
+        lists: Search results of the development questions.
+        scores_by_list: The reranker's scores of each list's passages.
 
     Returns:
         Weight by family, fitted on the other families; under "" the weight fitted on all.
     """
-    tried = {
-        weight: np.array([score_list(ranked, s, weight=weight).ndcg for ranked, s in zip(lists, found, strict=True)])
+    scored_lists = list(zip(lists, scores_by_list, strict=True))
+    ndcg_by_weight = {
+        weight: np.array([score_list(ranked, scores, weight=weight).ndcg for ranked, scores in scored_lists])
         for weight in WEIGHTS
     }
     families = np.array([ranked.family for ranked in lists])
-    chosen: dict[str, float] = {}
+    weight_by_family: dict[str, float] = {}
     for family in ("", *sorted(set(families.tolist()))):
-        others = families != family
-        kept = others if others.any() else np.ones(len(lists), dtype=np.bool_)
-        chosen[family] = _find_modest({weight: values[kept] for weight, values in tried.items()})
-    return chosen
+        is_other = families != family
+        is_fitted = is_other if is_other.any() else np.ones(len(lists), dtype=np.bool_)
+        weight_by_family[family] = _find_smallest_near_best(
+            {weight: values[is_fitted] for weight, values in ndcg_by_weight.items()}
+        )
+    return weight_by_family
 
 
-def _find_modest(tried: Mapping[float, Floats]) -> float:
+def _find_smallest_near_best(ndcg_by_weight: Mapping[float, Floats]) -> float:
     """Return the smallest weight that the best one does not beat by more than one standard error of the difference.
 
     A few questions hardly separate large weights, and a large weight that fits them by chance moves many other answers.
 
     Source: Breiman et al., Classification and Regression Trees, 1984, section 3.4.3, the one-standard-error rule.
     """
-    best = max(tried, key=lambda weight: (float(tried[weight].mean()), -weight))
+    best = max(ndcg_by_weight, key=lambda weight: (float(ndcg_by_weight[weight].mean()), -weight))
 
-    def is_near(weight: float) -> bool:
-        behind = tried[best] - tried[weight]
-        return bool(behind.mean() <= behind.std() / len(behind) ** 0.5)
+    def is_near_best(weight: float) -> bool:
+        losses = ndcg_by_weight[best] - ndcg_by_weight[weight]
+        return bool(losses.mean() <= losses.std() / len(losses) ** 0.5)
 
-    return min(weight for weight in tried if weight == best or is_near(weight))
+    return min(weight for weight in ndcg_by_weight if weight == best or is_near_best(weight))
 
 
-def score_list(one: RankedList, scores: Floats, *, weight: float) -> QueryScore:
-    """Score a reranked list; relevant passages missing in the list are ignored.
+def score_list(ranked: RankedList, scores: Floats, *, weight: float) -> QueryScore:
+    """Score a reranked list; relevant passages that are not in the list are ignored.
 
     Args:
-        one: Ranked list.
+        ranked: Search results of one question.
         scores: The reranker's score of each passage.
         weight: Weight of these scores, added to the pipeline's.
     """
-    order = np.argsort(-(one.scores + weight * scores), kind="stable")
-    index_of = {str(number): number for number in range(len(one.passages))}
-    right = [
-        Example(one.query, str(number), (), one.kind, one.family, 1.0, "") for number in np.flatnonzero(one.is_right)
+    order = np.argsort(-(ranked.scores + weight * scores), kind="stable")
+    index_of = {str(ix): ix for ix in range(len(ranked.passages))}
+    examples = [
+        Example(ranked.query, str(ix), (), ranked.kind, ranked.family, 1.0, "")
+        for ix in np.flatnonzero(ranked.is_right)
     ]
-    return score_question(one.query, right, order=order, index_of=index_of)
+    return score_question(ranked.query, examples, order=order, index_of=index_of)
 
 
 def train_reranker(
@@ -240,7 +247,7 @@ def train_reranker(
     with seeded(settings.steps):
         trainer = _CrossTrainer(base, settings)
         base.model.eval()
-        before = trainer.score_examples(dev)
+        base_scores = trainer.score_examples(dev)
         history = run_steps(
             base.model,
             draw_batches(len(examples), settings=settings.steps),
@@ -252,7 +259,7 @@ def train_reranker(
         )
         base.model.load_state_dict(history.best)
         base.model.eval()
-        after = trainer.score_examples(dev)
+        tuned_scores = trainer.score_examples(dev)
     base.save_pretrained(str(out))
     (out / STATE).unlink()
     return TrainedModel(
@@ -260,9 +267,9 @@ def train_reranker(
         sha256=hash_weights(out),
         settings=asdict(settings),
         alpha=1.0,
-        base=before,
-        tuned=after,
-        alphas={1.0: mean_of(after)},
+        base=base_scores,
+        tuned=tuned_scores,
+        alphas={1.0: mean_of(tuned_scores)},
         steps=history.steps,
         examples=history.examples,
         seconds=history.seconds,
@@ -292,11 +299,12 @@ class _CrossTrainer:
 
         Source: Cao et al. 2007, listwise learning to rank; one relevant passage per list.
         """
-        chosen = [[example.positive, *self._choose(example.negatives)] for example in batch]
-        pairs = [(example.query, text) for example, texts in zip(batch, chosen, strict=True) for text in texts]
-        scores = self._forward(pairs)
-        sizes = [len(texts) for texts in chosen]
-        losses = [-part.log_softmax(dim=0)[0] for part in torch.split(scores, sizes)]
+        lists = [[example.positive, *self._sample_negatives(example.negatives)] for example in batch]
+        pairs = [(example.query, text) for example, texts in zip(batch, lists, strict=True) for text in texts]
+        scores = self._score_pairs(pairs)
+        sizes = [len(texts) for texts in lists]
+        # The positive is the first passage of its list.
+        losses = [-list_scores.log_softmax(dim=0)[0] for list_scores in torch.split(scores, sizes)]
         weights = torch.tensor([example.weight for example in batch]).to(scores.device)
         loss = (torch.stack(losses) * weights).sum() / weights.sum()
         torch.autograd.backward(loss)
@@ -304,33 +312,32 @@ class _CrossTrainer:
 
     def score_examples(self, dev: Sequence[Example]) -> list[QueryScore]:
         """Score the rank of each example's positive among its negatives."""
-        scores = []
+        query_scores = []
         for example in dev:
             texts = [*example.negatives, example.positive]
             with torch.inference_mode():
-                found = self._forward([(example.query, text) for text in texts]).cpu().numpy()
-            index_of = {text: number for number, text in enumerate(texts)}
-            scores.append(
-                score_question(example.query, [example], order=np.argsort(-found, kind="stable"), index_of=index_of)
-            )
-        return scores
+                scores = self._score_pairs([(example.query, text) for text in texts]).cpu().numpy()
+            index_of = {text: ix for ix, text in enumerate(texts)}
+            order = np.argsort(-scores, kind="stable")
+            query_scores.append(score_question(example.query, [example], order=order, index_of=index_of))
+        return query_scores
 
-    def _forward(self, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
+        """Return the model's score of each pair of query and passage."""
         features = self.tokens.find_pair_features(pairs)
         ids = [row for row, _ in features]
-        groups = list(split_by_length(ids, tokens=self.settings.group_tokens))
+        groups = list(split_by_length(ids, max_tokens=self.settings.group_tokens))
         device = next(self.model.model.parameters()).device
-        found = []
+        group_scores = []
         for group in groups:
-            rows = pad_rows([ids[ix] for ix in group], pad_id=self.tokens.pad_id)
-            kinds = pad_rows([features[ix][1] for ix in group], pad_id=0)
-            given = {**rows, "token_type_ids": kinds["input_ids"]}
+            inputs = pad_rows([ids[ix] for ix in group], pad_id=self.tokens.pad_id)
+            inputs["token_type_ids"] = pad_rows([features[ix][1] for ix in group], pad_id=0)["input_ids"]
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
-                logits = self.model.model(**{name: tensor.to(device) for name, tensor in given.items()}).logits
-            found.append(logits.float().squeeze(-1))
+                logits = self.model.model(**{name: tensor.to(device) for name, tensor in inputs.items()}).logits
+            group_scores.append(logits.float().squeeze(-1))
         order = torch.tensor([ix for group in groups for ix in group])
-        return torch.cat(found)[torch.argsort(order)]
+        return torch.cat(group_scores)[torch.argsort(order)]
 
-    def _choose(self, negatives: Sequence[str]) -> list[str]:
-        order = torch.randperm(len(negatives)).tolist()
-        return [negatives[ix] for ix in order[: self.settings.negatives]]
+    def _sample_negatives(self, negatives: Sequence[str]) -> list[str]:
+        shuffled = torch.randperm(len(negatives)).tolist()
+        return [negatives[ix] for ix in shuffled[: self.settings.negatives]]

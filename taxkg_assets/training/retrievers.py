@@ -1,4 +1,4 @@
-"""The two first-stage retrievers that training searches with, BM25 and an encoder; the caller provides them."""
+"""The two retrievers that training searches with, BM25 and an encoder; the caller provides them."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def score_passages(retrievers: Retrievers, queries: Sequence[str]) -> Iterator[R
     Yields:
         Scores of both retrievers for each query.
     """
-    for first in range(0, len(queries), _BATCH):
-        batch = queries[first : first + _BATCH]
+    for start in range(0, len(queries), _BATCH):
+        batch = queries[start : start + _BATCH]
         dense = retrievers.encode(batch) @ retrievers.vectors.T
         for row, query in enumerate(batch):
             yield RetrievalScores(lexical=retrievers.score_lexical(query), dense=dense[row])
@@ -82,6 +82,6 @@ def find_top_rows(scores: Floats, count: int) -> list[int]:
         count: Most rows to return.
     """
     count = min(count, len(scores))
-    chosen = np.argpartition(-scores, count - 1)[:count] if count else np.zeros(0, dtype=np.int64)
-    ordered = sorted(chosen.tolist(), key=lambda row: (-float(scores[row]), row))
+    top_rows = np.argpartition(-scores, count - 1)[:count] if count else np.zeros(0, dtype=np.int64)
+    ordered = sorted(top_rows.tolist(), key=lambda row: (-float(scores[row]), row))
     return [row for row in ordered if scores[row] > 0]

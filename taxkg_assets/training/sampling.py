@@ -1,4 +1,4 @@
-"""Sampling of training examples: questions first, other kinds in equal parts, up to the time budget."""
+"""Sampling of training examples: questions first, other kinds in equal parts, up to a number of examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from taxkg_assets.training.examples import Example
 
 QUESTIONS = "scenario"
 QUESTION_SHARE = 0.75
-"""Share of questions among the examples, where there are enough: the model will be used with questions."""
+"""Share of questions among the examples where there are enough, because the model will be used with questions."""
 WRITTEN = "written:"
 """Prefix of the source of a question written by a person; these go before generated ones."""
 NEGATIVES = 4
@@ -25,13 +25,13 @@ def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Exa
         pairs: Rows of `pairs`.
         hard_negatives: Rows of `hard_negatives`.
     """
-    hardest = hard_negatives.sort("pair_id", "rank").group_by("pair_id", maintain_order=True).agg("passage")
-    negatives_of = dict(hardest.iter_rows())
+    negative_lists = hard_negatives.sort("pair_id", "rank").group_by("pair_id", maintain_order=True).agg("passage")
+    negatives_by_pair = dict(negative_lists.iter_rows())
     return [
         Example(
             query=row["query"],
             positive=row["passage"],
-            negatives=tuple(negatives_of.get(row["pair_id"], ())),
+            negatives=tuple(negatives_by_pair.get(row["pair_id"], ())),
             kind=row["kind"],
             family=row["family"],
             weight=row["weight"],
@@ -42,7 +42,7 @@ def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Exa
 
 
 def sample_examples(
-    pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, most: int, dev: int, seed: int = 0
+    pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, max_examples: int, max_dev: int, seed: int = 0
 ) -> tuple[list[Example], list[Example]]:
     """Sample training and development examples, balancing the kinds other than questions.
 
@@ -52,22 +52,24 @@ def sample_examples(
     Args:
         pairs: Pairs of both splits.
         hard_negatives: Their negatives.
-        most: Most training examples.
-        dev: Most development examples.
+        max_examples: Most training examples.
+        max_dev: Most development examples.
         seed: Seed of the sample.
 
     Returns:
         Training examples with their hardest negatives, and development examples with all negatives.
     """
-    kept_out = pairs.filter(pl.col("split") == "dev")["family"].unique().to_list()
-    negatives = {"train": hard_negatives.filter(~pl.col("family").is_in(kept_out)), "dev": hard_negatives}
-    written = frozenset(pairs.filter(pl.col("source").str.starts_with(WRITTEN))["pair_id"])
-    sides = [read_examples(pairs.filter(pl.col("split") == side), negative) for side, negative in negatives.items()]
-    draw = random.Random(seed)
-    chosen, measured = (
-        _draw_by_kind(side, most, draw, written=written) for side, most in zip(sides, (most, dev), strict=True)
+    dev_families = pairs.filter(pl.col("split") == "dev")["family"].unique().to_list()
+    training_negatives = hard_negatives.filter(~pl.col("family").is_in(dev_families))
+    written_ids = frozenset(pairs.filter(pl.col("source").str.starts_with(WRITTEN))["pair_id"])
+    generator = random.Random(seed)
+    training_examples, dev_examples = (
+        _sample_by_kind(
+            read_examples(pairs.filter(pl.col("split") == split), negatives), count, generator, written_ids=written_ids
+        )
+        for split, negatives, count in (("train", training_negatives, max_examples), ("dev", hard_negatives, max_dev))
     )
-    return [replace(example, negatives=example.negatives[:NEGATIVES]) for example in chosen], measured
+    return [replace(row, negatives=row.negatives[:NEGATIVES]) for row in training_examples], dev_examples
 
 
 def sample_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count: int) -> list[Example]:
@@ -82,24 +84,29 @@ def sample_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count
         Examples sorted by pair id.
     """
     questions = pairs.filter(pl.col("split") == "dev", pl.col("kind") == QUESTIONS).sort("pair_id")
-    drawn = questions.sample(min(count, questions.height), seed=0)
-    return [replace(e, negatives=e.negatives[:NEGATIVES]) for e in read_examples(drawn, hard_negatives)]
+    sampled = questions.sample(min(count, questions.height), seed=0)
+    return [replace(row, negatives=row.negatives[:NEGATIVES]) for row in read_examples(sampled, hard_negatives)]
 
 
-def _draw_by_kind(examples: list[Example], most: int, draw: random.Random, *, written: frozenset[str]) -> list[Example]:
+def _sample_by_kind(
+    examples: list[Example], count: int, generator: random.Random, *, written_ids: frozenset[str]
+) -> list[Example]:
+    """Sample questions up to their share, written ones first, and fill the rest with other kinds in equal parts."""
     by_kind: dict[str, list[Example]] = {}
     for example in examples:
         by_kind.setdefault(example.kind, []).append(example)
-    questions_of = by_kind.pop(QUESTIONS, [])
-    others = sorted(by_kind, key=lambda kind: (len(by_kind[kind]), kind))
-    available = sum(len(by_kind[kind]) for kind in others)
-    questions = max(round(most * QUESTION_SHARE), most - available)
-    chosen = _draw([e for e in questions_of if e.pair_id in written], questions, draw)
-    chosen += _draw([e for e in questions_of if e.pair_id not in written], questions - len(chosen), draw)
-    for ix, kind in enumerate(others):
-        chosen += _draw(by_kind[kind], (most - len(chosen)) // (len(others) - ix), draw)
-    return sorted(chosen, key=lambda example: example.pair_id)
+    questions = by_kind.pop(QUESTIONS, [])
+    other_kinds = sorted(by_kind, key=lambda kind: (len(by_kind[kind]), kind))
+    other_count = sum(len(by_kind[kind]) for kind in other_kinds)
+    question_count = max(round(count * QUESTION_SHARE), count - other_count)
+    written = [question for question in questions if question.pair_id in written_ids]
+    generated = [question for question in questions if question.pair_id not in written_ids]
+    sampled = _sample(written, question_count, generator)
+    sampled += _sample(generated, question_count - len(sampled), generator)
+    for ix, kind in enumerate(other_kinds):
+        sampled += _sample(by_kind[kind], (count - len(sampled)) // (len(other_kinds) - ix), generator)
+    return sorted(sampled, key=lambda example: example.pair_id)
 
 
-def _draw(examples: list[Example], count: int, draw: random.Random) -> list[Example]:
-    return draw.sample(examples, count) if len(examples) > count else list(examples)
+def _sample(examples: list[Example], count: int, generator: random.Random) -> list[Example]:
+    return generator.sample(examples, count) if len(examples) > count else list(examples)

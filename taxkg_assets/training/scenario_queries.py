@@ -31,6 +31,12 @@ class QuestionCandidate:
     """A question and its passage before the round-trip filter.
 
     Attributes:
+        chunk_id: Passage that answers it.
+        node_id: Paragraph or other element in that passage.
+        register: One of `REGISTERS`.
+        generator: `written`, `model`, or the id of the rule.
+        evidence: Words of the passage that the question is generated from.
+        created_by: `written`, `llm` or `rule`.
         other_positive_ids: Further chunks that answer it.
     """
 
@@ -77,23 +83,27 @@ def build_scenario_queries(
     """
     families = find_families(documents, nodes, edges=edges)
     corpus = read_corpus(chunks, documents, nodes=nodes, registry=registry, edges=edges, families=families)
-    candidates = _unique([*_take_written(corpus, written), *_propose(corpus, proposer), *_make(corpus)])
+    candidates = _drop_repeated([*_read_written(corpus, written), *_propose(corpus, proposer), *_generate(corpus)])
     rows = _search(corpus, candidates, retrievers=retrievers)
-    leaks = find_overlaps(
+    repeated = find_overlaps(
         [row["query"] for row in rows], eval_queries["query"].unique().sort().to_list(), encode=retrievers.encode
     )
-    for ix, question in leaks.items():
+    for ix, question in repeated.items():
         rows[ix]["repeated_eval_query"] = question
     return ScenarioQueries.validate(pl.DataFrame(rows, schema=ScenarioQueries.create_empty().schema).sort("query_id"))
 
 
-def _take_written(corpus: Corpus, written: Sequence[Mapping[str, Any]]) -> Iterator[QuestionCandidate]:
+def _read_written(corpus: Corpus, written: Sequence[Mapping[str, Any]]) -> Iterator[QuestionCandidate]:
     """Yield written questions with elements in this home: the first is the positive, the others further positives."""
     for row in sorted(written, key=lambda row: str(row["id"])):
-        elements = [e for e in (row["element"], *row.get("elements", ())) if e is not None]
-        present = [(e, chunk_id) for e in elements for chunk_id in _holding(corpus, e)]
-        if present:
-            (node_id, chunk_id), *others = present
+        element_ids = [name for name in (row["element"], *row.get("elements", ())) if name is not None]
+        positives = [
+            (element_id, chunk_id)
+            for element_id in element_ids
+            for chunk_id in corpus.chunks_by_node.get(element_id, ())
+        ]
+        if positives:
+            (node_id, chunk_id), *others = positives
             register = row.get("register", "plain")
             yield QuestionCandidate(
                 query_id=str(row["id"]),
@@ -104,49 +114,51 @@ def _take_written(corpus: Corpus, written: Sequence[Mapping[str, Any]]) -> Itera
                 generator="written",
                 evidence="",
                 created_by="written",
-                other_positive_ids=tuple(sorted({c for _, c in others} - {chunk_id})),
+                other_positive_ids=tuple(sorted({other_id for _, other_id in others} - {chunk_id})),
             )
-
-
-def _holding(corpus: Corpus, element_id: str) -> tuple[str, ...]:
-    return corpus.chunks_by_node.get(element_id, ())
 
 
 def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[QuestionCandidate]:
     """Yield a model's questions about some passages; a rule's proposals are left to the generators here."""
     count = load_scenarios().limits.model_passages
-    passages = sorted(
-        (
-            p
-            for p in corpus.passages.values()
-            if p.level == "paragraph" and p.chunk_id == corpus.near_duplicates[p.near_duplicate_group][0]
-        ),
-        key=lambda p: hashlib.sha256(p.chunk_id.encode()).digest(),
-    )[:count]
+    paragraphs = (
+        passage
+        for passage in corpus.passages.values()
+        if passage.level == "paragraph" and passage.chunk_id == corpus.near_duplicates[passage.near_duplicate_group][0]
+    )
+    sampled = sorted(paragraphs, key=lambda passage: hashlib.sha256(passage.chunk_id.encode()).digest())[:count]
     items = [
         PassageItem(
-            item_id=p.chunk_id, heading_path=p.heading_path, blocks=(Block(element_id=p.chunk_id, text=p.text),)
+            item_id=passage.chunk_id,
+            heading_path=passage.heading_path,
+            blocks=(Block(element_id=passage.chunk_id, text=passage.text),),
         )
-        for p in passages
+        for passage in sampled
     ]
-    for judged in proposer.propose(SCENARIO_QUERIES, items):
-        if judged.created_by == "llm" and judged.proposal is not None:
-            passage = corpus.passages[judged.item_id]
-            evidence = " … ".join(e.quote for e in judged.proposal.evidence)
-            for question in judged.proposal.questions:
-                yield _made(passage, question, register="plain", generator="model", evidence=evidence, created_by="llm")
+    for outcome in proposer.propose(SCENARIO_QUERIES, items):
+        if outcome.created_by == "llm" and outcome.proposal is not None:
+            evidence = " … ".join(quote.quote for quote in outcome.proposal.evidence)
+            for question in outcome.proposal.questions:
+                yield _make_candidate(
+                    corpus.passages[outcome.item_id],
+                    question,
+                    register="plain",
+                    generator="model",
+                    evidence=evidence,
+                    created_by="llm",
+                )
 
 
-def _make(corpus: Corpus) -> Iterator[QuestionCandidate]:
+def _generate(corpus: Corpus) -> Iterator[QuestionCandidate]:
     """Yield the rules' questions: one passage per group of near-duplicates, a limited number per passage and rule."""
     wording, limits = CorpusVocabulary(corpus), load_scenarios().limits
-    drawn: list[QuestionCandidate] = []
-    newest = {group: chunk_ids[-1] for group, chunk_ids in corpus.near_duplicates.items()}
+    candidates: list[QuestionCandidate] = []
+    last_in_group = {group: chunk_ids[-1] for group, chunk_ids in corpus.near_duplicates.items()}
     for passage in corpus.passages.values():
-        if newest[passage.near_duplicate_group] != passage.chunk_id:
+        if last_in_group[passage.near_duplicate_group] != passage.chunk_id:
             continue
-        made = [
-            _made(
+        of_passage = [
+            _make_candidate(
                 passage,
                 question.text,
                 register=question.register,
@@ -156,23 +168,23 @@ def _make(corpus: Corpus) -> Iterator[QuestionCandidate]:
             )
             for question in find_questions(corpus, passage, wording=wording)
         ]
-        drawn += sorted(made, key=_draw)[: limits.of_passage]
-    taken: Counter[tuple[str, str]] = Counter()
-    for question in sorted(drawn, key=_draw):
-        taken[question.generator, question.register] += 1
-        if taken[question.generator, question.register] <= limits.of_rule:
-            yield question
+        candidates += sorted(of_passage, key=_draw_order)[: limits.of_passage]
+    counts: Counter[tuple[str, str]] = Counter()
+    for candidate in sorted(candidates, key=_draw_order):
+        counts[candidate.generator, candidate.register] += 1
+        if counts[candidate.generator, candidate.register] <= limits.of_rule:
+            yield candidate
 
 
-def _draw(candidate: QuestionCandidate) -> str:
-    """Return a pseudo-random sort key: the id ends with a hash."""
+def _draw_order(candidate: QuestionCandidate) -> str:
+    """Return a pseudo-random sort key, the hash at the end of the id."""
     return candidate.query_id.partition(":")[2]
 
 
-def _made(
+def _make_candidate(
     passage: Passage, query: str, *, register: str, generator: str, evidence: str, created_by: str
 ) -> QuestionCandidate:
-    digest = hashlib.sha256(f"{query}\0{passage.full}".encode()).hexdigest()[:16]
+    digest = hashlib.sha256(f"{query}\0{passage.indexed_text}".encode()).hexdigest()[:16]
     return QuestionCandidate(
         query_id=f"{generator}:{digest}",
         query=query,
@@ -185,13 +197,17 @@ def _made(
     )
 
 
-def _unique(candidates: Sequence[QuestionCandidate]) -> list[QuestionCandidate]:
+def _drop_repeated(candidates: Sequence[QuestionCandidate]) -> list[QuestionCandidate]:
     """Keep each wording once; a generated question that fits several passages is ambiguous and dropped."""
     by_words: dict[str, list[QuestionCandidate]] = {}
-    for question in candidates:
-        by_words.setdefault(normalize(question.query), []).append(question)
-    kept = [q[0] for q in by_words.values() if q[0].created_by != "rule" or len({a.chunk_id for a in q}) == 1]
-    return sorted(kept, key=lambda question: question.query_id)
+    for candidate in candidates:
+        by_words.setdefault(normalize(candidate.query), []).append(candidate)
+    kept = []
+    for first, *others in by_words.values():
+        is_unambiguous = all(other.chunk_id == first.chunk_id for other in others)
+        if first.created_by != "rule" or is_unambiguous:
+            kept.append(first)
+    return sorted(kept, key=lambda candidate: candidate.query_id)
 
 
 def _search(corpus: Corpus, candidates: Sequence[QuestionCandidate], *, retrievers: Retrievers) -> list[Row]:
@@ -199,24 +215,28 @@ def _search(corpus: Corpus, candidates: Sequence[QuestionCandidate], *, retrieve
     row_of = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
     limits = load_scenarios().limits
     rows = []
-    for question, scored in zip(candidates, score_passages(retrievers, [q.query for q in candidates]), strict=True):
-        passage = corpus.passages[question.chunk_id]
-        right = [
-            row_of[c] for c in (*corpus.near_duplicates[passage.near_duplicate_group], *question.other_positive_ids)
-        ]
-        lexical, dense = _best_rank(scored.lexical, right), _best_rank(scored.dense, right)
-        is_found = min(lexical, dense) <= limits.most_rank and max(lexical, dense) <= limits.worst_rank
-        if question.created_by == "written" or is_found:
-            rows.append(_describe(question, passage, lexical=lexical, dense=dense))
+    all_scores = score_passages(retrievers, [candidate.query for candidate in candidates])
+    for candidate, scores in zip(candidates, all_scores, strict=True):
+        passage = corpus.passages[candidate.chunk_id]
+        positive_ids = (*corpus.near_duplicates[passage.near_duplicate_group], *candidate.other_positive_ids)
+        positive_rows = [row_of[chunk_id] for chunk_id in positive_ids]
+        lexical_rank = _find_best_rank(scores.lexical, positive_rows)
+        dense_rank = _find_best_rank(scores.dense, positive_rows)
+        is_found = (
+            min(lexical_rank, dense_rank) <= limits.most_rank and max(lexical_rank, dense_rank) <= limits.worst_rank
+        )
+        if candidate.created_by == "written" or is_found:
+            rows.append(_make_row(candidate, passage, lexical_rank=lexical_rank, dense_rank=dense_rank))
     return rows
 
 
-def _best_rank(scores: Floats, right: Sequence[int]) -> int:
-    best = right[int(np.argmax(scores[right]))]
-    return find_rank(scores, best)
+def _find_best_rank(scores: Floats, rows: Sequence[int]) -> int:
+    """Return the 1-based rank of the best of some rows."""
+    best_row = rows[int(np.argmax(scores[rows]))]
+    return find_rank(scores, best_row)
 
 
-def _describe(question: QuestionCandidate, passage: Passage, *, lexical: int, dense: int) -> Row:
+def _make_row(question: QuestionCandidate, passage: Passage, *, lexical_rank: int, dense_rank: int) -> Row:
     return {
         "query_id": question.query_id,
         "query": question.query,
@@ -228,9 +248,9 @@ def _describe(question: QuestionCandidate, passage: Passage, *, lexical: int, de
         "register": question.register,
         "generator": question.generator,
         "evidence": question.evidence,
-        "round_trip_rank": min(lexical, dense),
-        "lexical_rank": lexical,
-        "dense_rank": dense,
+        "round_trip_rank": min(lexical_rank, dense_rank),
+        "lexical_rank": lexical_rank,
+        "dense_rank": dense_rank,
         "repeated_eval_query": "",
         "created_by": question.created_by,
     }

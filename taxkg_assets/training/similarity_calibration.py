@@ -1,8 +1,8 @@
 """Calibration of a tuned encoder's cosines to those of its base.
 
-The weights and thresholds of the search are fitted to the base's cosines. Training pushes wrong passages away: the same
-passage gets a lower cosine than before, and the best ones are farther apart. Uncalibrated, good answers would look
-doubtful to the guardrail.
+The weights and thresholds of the search are fitted to the base's cosines. Training lowers the cosines of wrong
+passages, and with them those of all passages, and spreads the best ones. Without calibration, the guardrail would
+reject good answers.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def score_mean_by_rank(cosines: npt.NDArray[np.float32]) -> Floats:
         cosines: One row per question, one column per passage.
     """
     nearest = -np.sort(-cosines, axis=1)[:, :RANKS]
-    found: Floats = nearest.astype(np.float64).mean(axis=0) if len(cosines) else np.zeros(0)
-    return found
+    means: Floats = nearest.astype(np.float64).mean(axis=0) if len(cosines) else np.zeros(0)
+    return means
 
 
 def fit_scale(base: Floats, tuned: Floats) -> SimilarityScale:
@@ -50,8 +50,8 @@ def fit_scale(base: Floats, tuned: Floats) -> SimilarityScale:
     """
     if not len(tuned):
         return SimilarityScale(1.0, 0.0)
-    spread = tuned - tuned.mean()
-    variance = float(spread @ spread)
-    slope = float(spread @ (base - base.mean())) / variance if variance > 0 else 1.0
+    deviations = tuned - tuned.mean()
+    variance = float(deviations @ deviations)
+    slope = float(deviations @ (base - base.mean())) / variance if variance > 0 else 1.0
     slope = slope if slope > 0 else 1.0
     return SimilarityScale(round(slope, 4), round(float(base.mean() - slope * tuned.mean()), 4))

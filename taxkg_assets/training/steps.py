@@ -1,4 +1,4 @@
-"""The training loop: seeded order, warm-up and decay, early stopping, a state to resume from.
+"""The training loop: shuffled batches, warm-up and decay, early stopping, a state to resume from.
 
 Here: the steps and when to stop. Not here: what a step computes and how a model is scored; the caller provides both.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import os
 import random
 import resource
@@ -23,7 +24,9 @@ _LOG = logging.getLogger(__name__)
 _ARCHIVE = b"PK\x03\x04"
 """First bytes of a file written by torch."""
 Progress = Callable[[int, int], None]
+"""Receives steps done and steps in all."""
 Weights: TypeAlias = "dict[str, torch.Tensor]"
+"""Weights of a module by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,13 @@ class StepSettings:
     """Length and speed of a training."""
 
     epochs: float = 1.0
+    """Passes over the examples, also fractions."""
     batch: int = 32
+    """Examples per step."""
     learning_rate: float = 6e-5
+    """Highest learning rate, at the end of the warm-up."""
     warmup: float = 0.1
+    """Share of the steps in which the learning rate rises, 0 to 1."""
     weight_decay: float = 0.01
     evaluations: int = 4
     """Evaluations on the development split over the whole training."""
@@ -48,7 +55,16 @@ class StepSettings:
 
 @dataclass(slots=True)
 class TrainingHistory:
-    """State of a training: losses, development scores, best weights."""
+    """State of a training: losses, development scores, best weights.
+
+    Attributes:
+        steps: Steps done.
+        seconds: Time of the steps, without evaluation.
+        examples: Examples seen, repetitions included.
+        losses: Loss of each step.
+        scores: Step and score of each evaluation on the development split.
+        best: Weights of the best evaluation.
+    """
 
     steps: int = 0
     seconds: float = 0.0
@@ -114,13 +130,13 @@ def draw_batches(count: int, *, settings: StepSettings) -> list[list[int]]:
     Returns:
         Example indices of each batch.
     """
-    wanted = max(min(count, settings.batch), round(count * settings.epochs))
+    total = max(min(count, settings.batch), round(count * settings.epochs))
     order: list[int] = []
-    choose = random.Random(settings.seed)
-    while len(order) < wanted:
-        order += choose.sample(range(count), count)
-    order = order[:wanted]
-    batches = [order[first : first + settings.batch] for first in range(0, len(order), settings.batch)]
+    generator = random.Random(settings.seed)
+    while len(order) < total:
+        order += generator.sample(range(count), count)
+    order = order[:total]
+    batches = [order[start : start + settings.batch] for start in range(0, len(order), settings.batch)]
     return batches if len(batches) < 2 or len(batches[-1]) > 1 else batches[:-1]
 
 
@@ -152,35 +168,35 @@ def run_steps(
         ValueError: No evaluation gave a number.
     """
     checkpoint = replace(checkpoint, identity=f"{checkpoint.identity}:{hash_module(module)}")
-    trained = [weight for weight in module.parameters() if weight.requires_grad]
-    optimizer, scheduler = _open_optimizer(trained, len(batches), settings)
-    parts = {"module": module, "optimizer": optimizer, "scheduler": scheduler}
-    history = _resume(parts, checkpoint)
-    every = max(1, -(-len(batches) // settings.evaluations))
-    written = time.monotonic()
+    trained_weights = [weight for weight in module.parameters() if weight.requires_grad]
+    optimizer, scheduler = _open_optimizer(trained_weights, len(batches), settings)
+    stateful = {"module": module, "optimizer": optimizer, "scheduler": scheduler}
+    history = _resume(stateful, checkpoint)
+    evaluation_interval = max(1, math.ceil(len(batches) / settings.evaluations))
+    saved_at = time.monotonic()
     while history.steps < len(batches) and not history.is_stopped_early:
-        began = time.monotonic()
+        began_at = time.monotonic()
         module.train()
         batch = batches[history.steps]
         history.losses.append(step(batch))
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        torch.nn.utils.clip_grad_norm_(trained_weights, 1.0)
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad(set_to_none=True)
         history.steps += 1
         history.examples += len(batch)
-        history.seconds += time.monotonic() - began
-        if history.steps % every == 0 or history.steps == len(batches):
+        history.seconds += time.monotonic() - began_at
+        if history.steps % evaluation_interval == 0 or history.steps == len(batches):
             _evaluate(module, history, score=score, patience=settings.patience)
         if progress is not None:
             progress(history.steps, len(batches))
-        if time.monotonic() - written > settings.state_seconds:
-            _save(parts, history, checkpoint)
-            written = time.monotonic()
+        if time.monotonic() - saved_at > settings.state_seconds:
+            _save(stateful, history, checkpoint)
+            saved_at = time.monotonic()
     if not history.best:
         checkpoint.path.unlink(missing_ok=True)
         raise ValueError(f"Training diverged; its scores were {history.scores}. Try another TAXKG_TRAIN_SEED.")
-    _save(parts, history, checkpoint)
+    _save(stateful, history, checkpoint)
     return history
 
 
@@ -200,10 +216,10 @@ def hash_module(module: torch.nn.Module) -> str:
     Args:
         module: The module.
     """
-    hashed = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, weight in sorted(module.state_dict().items()):
-        hashed.update(name.encode() + weight.detach().cpu().numpy().tobytes())
-    return hashed.hexdigest()
+        digest.update(name.encode() + weight.detach().cpu().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def copy_weights(module: torch.nn.Module) -> Weights:
@@ -216,26 +232,31 @@ def copy_weights(module: torch.nn.Module) -> Weights:
 
 
 def _share_of_rate(done: int, total: int, *, warmup: float) -> float:
-    rising = max(1, round(total * warmup))
-    return (done + 1) / rising if done < rising else max(0.02, (total - done) / max(1, total - rising))
+    """Return the share of the highest learning rate after some steps: rising in the warm-up, then falling to 0.02."""
+    warmup_steps = max(1, round(total * warmup))
+    if done < warmup_steps:
+        return (done + 1) / warmup_steps
+    return max(0.02, (total - done) / max(1, total - warmup_steps))
 
 
 def _evaluate(module: torch.nn.Module, history: TrainingHistory, *, score: Callable[[], float], patience: int) -> None:
-    """Score the development split and keep the best weights."""
+    """Score the development split, keep the best weights, and note whether to stop."""
     module.eval()
-    found = score()
-    history.scores.append((history.steps, found))
-    if found > history.best_score:
-        history.best_score, history.best = found, copy_weights(module)
-    since = len(history.scores) - 1 - max(range(len(history.scores)), key=lambda ix: history.scores[ix][1])
-    history.is_stopped_early = since >= patience
+    dev_score = score()
+    history.scores.append((history.steps, dev_score))
+    if dev_score > history.best_score:
+        history.best_score, history.best = dev_score, copy_weights(module)
+    best_evaluation = max(range(len(history.scores)), key=lambda ix: history.scores[ix][1])
+    evaluations_since = len(history.scores) - 1 - best_evaluation
+    history.is_stopped_early = evaluations_since >= patience
 
 
-def _save(parts: dict[str, Any], history: TrainingHistory, checkpoint: Checkpoint) -> None:
+def _save(stateful: dict[str, Any], history: TrainingHistory, checkpoint: Checkpoint) -> None:
+    """Write the state to the checkpoint; a crash while writing leaves the former state."""
     state = checkpoint.path
     state.parent.mkdir(parents=True, exist_ok=True)
     temporary = state.with_suffix(".part")
-    saved = {name: part.state_dict() for name, part in parts.items()}
+    saved = {name: part.state_dict() for name, part in stateful.items()}
     with temporary.open("wb") as file:
         torch.save(
             {**saved, "history": asdict(history), "identity": checkpoint.identity, "random": torch.get_rng_state()},
@@ -246,12 +267,12 @@ def _save(parts: dict[str, Any], history: TrainingHistory, checkpoint: Checkpoin
     temporary.replace(state)
 
 
-def _resume(parts: dict[str, Any], checkpoint: Checkpoint) -> TrainingHistory:
+def _resume(stateful: dict[str, Any], checkpoint: Checkpoint) -> TrainingHistory:
     """Restore the state of an interrupted training with the same identity, or begin."""
     saved = _read_state(checkpoint.path)
     if saved is None or saved.get("identity") != checkpoint.identity:
         return TrainingHistory()
-    for name, part in parts.items():
+    for name, part in stateful.items():
         part.load_state_dict(saved[name])
     torch.set_rng_state(saved["random"])
     return TrainingHistory(**saved["history"])

@@ -19,7 +19,7 @@ from taxkg_assets.training.distances import Distances
 
 _KEY = re.compile(r"^(?P<kind>box|line)_(?P<number>\d+)(?P<letter>[a-z]?)$")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_NEGATES = ("excludes",)
+_NEGATED_RELATIONS = ("excludes",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,18 @@ class StructuralNegativeMiner:
     """Mines negatives from the structure of documents: adjacent boxes, other forms and revisions, opposite polarity.
 
     Attributes:
-        places: Chunk ids by key, by document and perspective.
-        names: Chunk ids by name of the field.
-        revised: The same heading in other revisions, by anchor.
-        speaking: Statements about each node: chunk id, whether it is negated, and the edge.
+        chunks_by_key: Chunk ids by the key of their box or line, for each document and perspective.
+        chunks_by_name: Chunk ids by the name of their field.
+        other_revisions: The same heading in other revisions, by anchor.
+        statements: Statements about each node: chunk id, whether it is negated, and the edge.
     """
 
     corpus: Corpus
     distances: Distances
-    places: Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
-    names: Mapping[str, tuple[str, ...]]
-    revised: Mapping[str, tuple[str, ...]]
-    speaking: Mapping[str, tuple[tuple[str, bool, str], ...]]
+    chunks_by_key: Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
+    chunks_by_name: Mapping[str, tuple[str, ...]]
+    other_revisions: Mapping[str, tuple[str, ...]]
+    statements: Mapping[str, tuple[tuple[str, bool, str], ...]]
 
     def mine(self, passage: Passage, query: str) -> Iterator[StructuralNegative]:
         """Yield the structural negatives of a pair, without near-duplicates and related passages of its positive.
@@ -58,60 +58,62 @@ class StructuralNegativeMiner:
             passage: The positive.
             query: The pair's query.
         """
-        own = {self.distances.paragraph_of.get(n, n) for n in passage.node_ids}
-        related = self.distances.find_related(passage.node_ids) | own
-        for negative in self._all(passage, query):
+        excluded = self.distances.find_related(passage.node_ids) | self._find_paragraphs(passage)
+        for negative in self._find_candidates(passage, query):
             other = self.corpus.passages[negative.chunk_id]
-            nodes = {self.distances.paragraph_of.get(n, n) for n in other.node_ids} | {other.anchor_id or ""}
-            if other.near_duplicate_group != passage.near_duplicate_group and not nodes & related:
+            node_ids = self._find_paragraphs(other) | {other.anchor_id or ""}
+            if other.near_duplicate_group != passage.near_duplicate_group and not node_ids & excluded:
                 yield negative
 
-    def _all(self, passage: Passage, query: str) -> Iterator[StructuralNegative]:
+    def _find_paragraphs(self, passage: Passage) -> set[str]:
+        """Return the paragraphs and tables of a passage; a sentence counts as its paragraph."""
+        return {self.distances.paragraph_of.get(node_id, node_id) for node_id in passage.node_ids}
+
+    def _find_candidates(self, passage: Passage, query: str) -> Iterator[StructuralNegative]:
         if passage.anchor_key is not None:
-            yield from self._siblings(passage)
+            yield from self._find_sibling_boxes(passage)
             if passage.form and any(form_pattern(form).search(query) for form in split_forms(passage.form)):
-                yield from self._other_forms(passage)
+                yield from self._find_other_forms(passage)
             if passage.revision[:4] and passage.revision[:4] in _YEAR.findall(query):
-                yield from self._other_years(passage)
-        yield from self._negated(passage)
+                yield from self._find_other_years(passage)
+        yield from self._find_negated(passage)
 
-    def _siblings(self, passage: Passage) -> Iterator[StructuralNegative]:
+    def _find_sibling_boxes(self, passage: Passage) -> Iterator[StructuralNegative]:
         """Yield the boxes with the same number (2e and 2f), or with neighboring numbers."""
-        match = _KEY.match(passage.anchor_key or "")
-        if match is None:
+        own_key = _KEY.match(passage.anchor_key or "")
+        if own_key is None:
             return
-        for key, chunk_ids in self.places.get((passage.document_id, passage.perspective), {}).items():
-            other = _KEY.match(key)
-            if other is None or key == passage.anchor_key or other["kind"] != match["kind"]:
+        for key, chunk_ids in self.chunks_by_key.get((passage.document_id, passage.perspective), {}).items():
+            other_key = _KEY.match(key)
+            if other_key is None or key == passage.anchor_key or other_key["kind"] != own_key["kind"]:
                 continue
-            apart = abs(int(other["number"]) - int(match["number"]))
-            if apart == 0 or (apart == 1 and not match["letter"]):
-                yield from (
-                    StructuralNegative(c, "sibling_box", f"{passage.anchor_key} and {key}") for c in chunk_ids[:1]
-                )
+            difference = abs(int(other_key["number"]) - int(own_key["number"]))
+            if difference == 0 or (difference == 1 and not own_key["letter"]):
+                yield StructuralNegative(chunk_ids[0], "sibling_box", f"{passage.anchor_key} and {key}")
 
-    def _other_forms(self, passage: Passage) -> Iterator[StructuralNegative]:
-        name = _name(self.corpus, passage)
-        for chunk_id in self.names.get(name, ()):
+    def _find_other_forms(self, passage: Passage) -> Iterator[StructuralNegative]:
+        name = _name_field(self.corpus, passage)
+        for chunk_id in self.chunks_by_name.get(name, ()):
             other = self.corpus.passages[chunk_id]
             if other.family != passage.family:
                 yield StructuralNegative(chunk_id, "other_form", f"{name} of {other.form}")
 
-    def _other_years(self, passage: Passage) -> Iterator[StructuralNegative]:
-        for anchor_id in self.revised.get(passage.anchor_id or "", ()):
+    def _find_other_years(self, passage: Passage) -> Iterator[StructuralNegative]:
+        for anchor_id in self.other_revisions.get(passage.anchor_id or "", ()):
             for chunk_id in self.corpus.chunks_by_anchor.get(anchor_id, ())[:1]:
                 yield StructuralNegative(chunk_id, "other_year", f"{anchor_id} is the field in another revision")
 
-    def _negated(self, passage: Passage) -> Iterator[StructuralNegative]:
+    def _find_negated(self, passage: Passage) -> Iterator[StructuralNegative]:
         """Yield passages that exclude something from a field or heading in which the positive includes something.
 
         Whole documents do not count: nearly all of their passages say something about them.
         """
-        for node_id in sorted({n for own in passage.node_ids for n in self.distances.related.get(own, ())}):
-            statements = self.speaking.get(node_id, ())
-            if any(chunk_id == passage.chunk_id and not negates for chunk_id, negates, _ in statements):
-                for chunk_id, negates, edge in statements:
-                    if negates and chunk_id != passage.chunk_id:
+        related = {related_id for node_id in passage.node_ids for related_id in self.distances.related.get(node_id, ())}
+        for node_id in sorted(related):
+            statements = self.statements.get(node_id, ())
+            if any(chunk_id == passage.chunk_id and not is_negated for chunk_id, is_negated, _ in statements):
+                for chunk_id, is_negated, edge in statements:
+                    if is_negated and chunk_id != passage.chunk_id:
                         yield StructuralNegative(chunk_id, "negated", edge)
 
 
@@ -128,36 +130,40 @@ def build_structural_miner(
     Returns:
         A miner over all passages.
     """
-    places: dict[tuple[str, str], dict[str, list[str]]] = {}
-    names: dict[str, list[str]] = {}
+    chunks_by_key: dict[tuple[str, str], dict[str, list[str]]] = {}
+    chunks_by_name: dict[str, list[str]] = {}
     for passage in corpus.passages.values():
         if passage.anchor_key is not None and passage.anchor_id is not None:
-            side = places.setdefault((passage.document_id, passage.perspective), {})
-            side.setdefault(passage.anchor_key, []).append(passage.chunk_id)
+            of_document = chunks_by_key.setdefault((passage.document_id, passage.perspective), {})
+            of_document.setdefault(passage.anchor_key, []).append(passage.chunk_id)
             if corpus.chunks_by_anchor[passage.anchor_id][0] == passage.chunk_id:
-                names.setdefault(_name(corpus, passage), []).append(passage.chunk_id)
-    revised: dict[str, list[str]] = {}
-    speaking: dict[str, list[tuple[str, bool, str]]] = {}
+                chunks_by_name.setdefault(_name_field(corpus, passage), []).append(passage.chunk_id)
+    other_revisions: dict[str, list[str]] = {}
+    statements: dict[str, list[tuple[str, bool, str]]] = {}
     documents = frozenset(node.node_id for node in corpus.nodes.values() if node.level == "document")
-    wanted = pl.col("relation").is_in([*SEMANTIC_RELATIONS, "same_field_other_revision"])
-    for row in edges.filter(wanted).sort("source_id", "target_id", "relation", "start").iter_rows(named=True):
+    is_used = pl.col("relation").is_in([*SEMANTIC_RELATIONS, "same_field_other_revision"])
+    for row in edges.filter(is_used).sort("source_id", "target_id", "relation", "start").iter_rows(named=True):
         source, target = row["source_id"], row["target_id"]
         if row["relation"] == "same_field_other_revision":
-            revised.setdefault(source, []).append(target)
-            revised.setdefault(target, []).append(source)
+            other_revisions.setdefault(source, []).append(target)
+            other_revisions.setdefault(target, []).append(source)
         elif target not in documents:
             edge = f"{source}>{row['relation']}>{target}@{row['start']}"
             for chunk_id in corpus.passages_of_node(source)[:1]:
-                speaking.setdefault(target, []).append((chunk_id, row["relation"] in _NEGATES, edge))
+                statements.setdefault(target, []).append((chunk_id, row["relation"] in _NEGATED_RELATIONS, edge))
     return StructuralNegativeMiner(
         corpus=corpus,
         distances=distances,
-        places={place: {k: tuple(v) for k, v in keys.items()} for place, keys in places.items()},
-        names={name: tuple(found) for name, found in names.items()},
-        revised={name: tuple(sorted(found)) for name, found in revised.items()},
-        speaking={name: tuple(found) for name, found in speaking.items()},
+        chunks_by_key={
+            document: {key: tuple(chunk_ids) for key, chunk_ids in by_key.items()}
+            for document, by_key in chunks_by_key.items()
+        },
+        chunks_by_name={name: tuple(chunk_ids) for name, chunk_ids in chunks_by_name.items()},
+        other_revisions={anchor_id: tuple(sorted(others)) for anchor_id, others in other_revisions.items()},
+        statements={node_id: tuple(of_node) for node_id, of_node in statements.items()},
     )
 
 
-def _name(corpus: Corpus, passage: Passage) -> str:
+def _name_field(corpus: Corpus, passage: Passage) -> str:
+    """Return the name of the box, line or heading that owns a passage, in lower case."""
     return corpus.anchor_label(passage.anchor_id or "").lower()

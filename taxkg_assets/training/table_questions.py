@@ -20,7 +20,7 @@ _LETTER = re.compile(r"^[A-Z]$")
 
 
 def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterator[PairCandidate]:
-    """Yield questions about cells and columns of each table with headers.
+    """Yield questions about single cells and about columns of each table with headers.
 
     Args:
         corpus: Passages and nodes.
@@ -31,37 +31,39 @@ def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterat
         passages = corpus.chunks_by_node.get(table["table_id"], ())
         if len(_title_words(table["title"])) < rules.min_title_words:
             continue
-        names = {(cell["row_ix"], name) for cell in table["cells"] for name in cell["row_path"].split(" > ")}
-        cells = [cell for cell in table["cells"] if (cell["row_ix"], cell["text"]) not in names and _is_usable(cell)]
-        lines = {
-            chunk_id: read_lines(corpus.passages[chunk_id].full, max_offset=rules.max_offset) for chunk_id in passages
+        # A cell that is the header of its own row has no value.
+        headers = {(cell["row_ix"], header) for cell in table["cells"] for header in cell["row_path"].split(" > ")}
+        cells = [cell for cell in table["cells"] if (cell["row_ix"], cell["text"]) not in headers and _is_usable(cell)]
+        lines_of = {
+            chunk_id: read_lines(corpus.passages[chunk_id].indexed_text, max_offset=rules.max_offset)
+            for chunk_id in passages
         }
-        by_row = [(cell, chunk_id) for cell in cells for chunk_id in passages if _holds(lines[chunk_id], cell)]
-        by_column = [(cell, chunk_id) for cell in cells for chunk_id in passages[:1] if _heads(lines[chunk_id], cell)]
-        for kind, key, candidates in (("rows", _place, by_row), ("columns", _column, by_column)):
+        with_cell = [(cell, chunk_id) for cell in cells for chunk_id in passages if _has_cell(lines_of[chunk_id], cell)]
+        with_column = [
+            (cell, chunk_id) for cell in cells for chunk_id in passages[:1] if _has_column(lines_of[chunk_id], cell)
+        ]
+        for kind, find_key, candidates in (
+            ("rows", _find_position, with_cell),
+            ("columns", _name_column, with_column),
+        ):
             # Of several passages with the same cell or column, the first counts.
-            first = {key(cell): (cell, chunk_id) for cell, chunk_id in reversed(candidates)}.values()
-            chosen = sorted(first, key=lambda item: _draw(table["table_id"], item[0]))[: rules.max_cells]
-            for cell, chunk_id in sorted(chosen, key=lambda item: _place(item[0])):
+            distinct = {find_key(cell): (cell, chunk_id) for cell, chunk_id in reversed(candidates)}.values()
+            drawn = sorted(distinct, key=lambda item: _draw_order(table["table_id"], item[0]))[: rules.max_cells]
+            for cell, chunk_id in sorted(drawn, key=lambda item: _find_position(item[0])):
                 source = f"cell:{table['table_id']}:{cell['row_ix']},{cell['col_ix']}"
                 question = _ask(table, cell, patterns=rules.questions[kind])
                 yield PairCandidate("table", question, (chunk_id,), source, table["table_id"])
 
 
-def _place(cell: Cell) -> tuple[int, int]:
+def _find_position(cell: Cell) -> tuple[int, int]:
     return cell["row_ix"], cell["col_ix"]
 
 
-def _column(cell: Cell) -> str:
-    return _column_words(cell["col_path"])
-
-
 def _ask(table: Mapping[str, Any], cell: Cell, *, patterns: Sequence[str]) -> str:
+    """Return a question about a cell, its pattern chosen by a hash of the cell."""
     title = " ".join(_title_words(table["title"]))
-    pattern = patterns[_draw(table["table_id"], cell)[0] % len(patterns)]
-    question: str = pattern.format(
-        row=_row_words(cell["row_path"]), column=_column_words(cell["col_path"]), table=title
-    )
+    pattern = patterns[_draw_order(table["table_id"], cell)[0] % len(patterns)]
+    question: str = pattern.format(row=_name_row(cell), column=_name_column(cell), table=title)
     return squeeze(question)
 
 
@@ -71,50 +73,53 @@ def _title_words(title: str) -> list[str]:
     return title.split()[: load_training().tables.max_title_words]
 
 
-def _row_words(path: str) -> str:
-    """Return a row's headers in words: `$340 > $355` is a range of amounts; otherwise the last two headers."""
-    parts = [part.strip() for part in path.split(" > ") if part.strip()]
+def _name_row(cell: Cell) -> str:
+    """Return the last two headers of a cell's row; `$340 > $355` becomes `$340 to $355`, after the header above."""
+    headers = [header.strip() for header in cell["row_path"].split(" > ") if header.strip()]
     amount = load_training().amounts.amount.pattern
-    if len(parts) >= 2 and all(amount.search(part) for part in parts[-2:]):
-        return " ".join([*parts[-3:-2], f"{parts[-2]} to {parts[-1]}"])
-    return " ".join(parts[-2:])
+    if len(headers) >= 2 and all(amount.search(header) for header in headers[-2:]):
+        return " ".join([*headers[-3:-2], f"{headers[-2]} to {headers[-1]}"])
+    return " ".join(headers[-2:])
 
 
-def _column_words(path: str) -> str:
-    parts = [part.strip(" :—–…") for part in path.split(" > ")]
-    return " ".join([part for part in parts if part and not _LETTER.match(part)][-2:])
+def _name_column(cell: Cell) -> str:
+    """Return the last two headers of a cell's column, without column letters."""
+    headers = [header.strip(" :—–…") for header in cell["col_path"].split(" > ")]
+    return " ".join([header for header in headers if header and not _LETTER.match(header)][-2:])
 
 
 def _is_usable(cell: Cell) -> bool:
+    """Return whether a cell has a value and short headers of row and column, and the row does not repeat the value."""
     rules = load_training().tables
     row, column = cell["row_path"].strip(), cell["col_path"].strip()
     is_short = len(row.split()) <= rules.max_header_words and len(column.split()) <= rules.max_header_words
     return bool(row and column and cell["text"].strip()) and is_short and cell["text"].strip() not in row
 
 
-def _holds(lines: Sequence[str], cell: Cell) -> bool:
+def _has_cell(lines: Sequence[str], cell: Cell) -> bool:
     """Return whether a line contains the cell's row header and value."""
-    head = cell["row_path"].split(" > ")[-1]
-    return any(head in line and cell["text"] in line for line in lines)
+    header = cell["row_path"].split(" > ")[-1]
+    return any(header in line and cell["text"] in line for line in lines)
 
 
-def _heads(lines: Sequence[str], cell: Cell) -> bool:
+def _has_column(lines: Sequence[str], cell: Cell) -> bool:
     """Return whether a line contains the header of the cell's column."""
-    head = squeeze(cell["col_path"].split(" > ")[-1])
-    return any(head in line for line in lines)
+    header = squeeze(cell["col_path"].split(" > ")[-1])
+    return any(header in line for line in lines)
 
 
 def read_lines(text: str, *, max_offset: int) -> list[str]:
-    """Return the lines within the first characters of a text.
+    """Return the lines that end within the first characters of a text.
 
     Args:
         text: The text.
-        max_offset: Last character that counts.
+        max_offset: Largest offset at which a line may end.
     """
     lines = text.split("\n")
     ends = accumulate(len(line) + 1 for line in lines)
     return [squeeze(line) for line, end in zip(lines, ends, strict=True) if end - 1 <= max_offset]
 
 
-def _draw(table_id: str, cell: Cell) -> bytes:
+def _draw_order(table_id: str, cell: Cell) -> bytes:
+    """Return a pseudo-random sort key of a cell."""
     return hashlib.sha256(f"{table_id}:{cell['row_ix']}:{cell['col_ix']}".encode()).digest()

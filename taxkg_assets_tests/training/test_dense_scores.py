@@ -31,5 +31,5 @@ def test_a_question_is_scored_by_the_ranks_of_all_its_answers() -> None:
 
 def test_groups_hold_rows_of_like_length_within_the_limit() -> None:
     ids = [[0] * length for length in (30, 3, 16, 8, 31)]
-    groups = list(split_by_length(ids, tokens=64))
+    groups = list(split_by_length(ids, max_tokens=64))
     assert groups == [[1, 3, 2], [0, 4]]

@@ -21,7 +21,7 @@ def _pair(query: str, anchor: str, **more: Any) -> dict[str, Any]:
         "kind": "scenario",
         "split": "train",
         "polarity": "positive",
-        "passage": passage.full,
+        "passage": passage.indexed_text,
         "passage_node_id": passage.node_ids[0],
         "chunk_id": passage.chunk_id,
         "near_duplicate_group": passage.near_duplicate_group,

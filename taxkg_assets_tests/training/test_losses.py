@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from taxkg_assets.training.losses import LossSettings, find_allowed, score_ranking_loss
+from taxkg_assets.training.losses import LossSettings, mask_guided_negatives, score_ranking_loss
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def test_an_answer_has_to_be_ahead_by_the_margin() -> None:
 def test_what_is_not_allowed_does_not_compete() -> None:
     allowed = torch.tensor([[False, False], [True, True]])
     loss = score_ranking_loss(
-        SCORES, RIGHT, weights=torch.tensor([1.0, 1e-9]), settings=LossSettings("mnrl"), is_allowed=allowed
+        SCORES, RIGHT, weights=torch.tensor([1.0, 1e-9]), settings=LossSettings("mnrl"), is_negative=allowed
     )
     assert loss.item() == pytest.approx(0.0, abs=1e-6)
 
@@ -49,10 +49,10 @@ def test_what_is_not_allowed_does_not_compete() -> None:
 )
 def test_the_guide_forbids_what_it_puts_near_the_answer(name: str, margin: float, allowed: list[bool]) -> None:
     guide = torch.tensor([[0.35, 0.2, 0.45, 0.5]])
-    found = find_allowed(guide, torch.tensor([3]), settings=LossSettings(name, margin=margin))  # type: ignore[arg-type]
+    found = mask_guided_negatives(guide, torch.tensor([3]), settings=LossSettings(name, margin=margin))  # type: ignore[arg-type]
     assert found is not None
     assert found.tolist() == [allowed]
 
 
 def test_a_loss_without_a_guide_forbids_nothing() -> None:
-    assert find_allowed(SCORES, RIGHT, settings=LossSettings("mnrl")) is None
+    assert mask_guided_negatives(SCORES, RIGHT, settings=LossSettings("mnrl")) is None

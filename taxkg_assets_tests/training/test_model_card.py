@@ -25,7 +25,7 @@ def test_a_card_names_figures_families_tables_and_what_was_left_out() -> None:
         trained,
         decide_promotion(before, after, interval=_interval),
         base="small",
-        kinds=learned,
+        examples=learned,
         dev=[Example("q", "p", (), "scenario", "Held", 1.0, "d")],
         origin=Provenance(
             {"pairs": "version 3, content cafe"}, ["form--2030"], {"table": {"made": 5, "over the cap": 4}}

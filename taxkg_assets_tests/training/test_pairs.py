@@ -106,7 +106,7 @@ def test_built_twice_it_is_the_same(pairs: dy.DataFrame[Pairs]) -> None:
 
 def test_a_long_document_does_not_drown_the_others() -> None:
     items = [("long", n) for n in range(50)] + [("short", n) for n in range(3)] + [("middle", n) for n in range(9)]
-    kept = balance_groups(items, 15, of=lambda item: item[0])
+    kept = balance_groups(items, 15, read_group=lambda item: item[0])
     assert {name: sum(item[0] == name for item in kept) for name in ("long", "middle", "short")} == {
         "short": 3, "middle": 6, "long": 6,
     }  # fmt: skip

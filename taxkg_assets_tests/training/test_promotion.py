@@ -24,7 +24,7 @@ def interval(low: float | None) -> object:
 def test_the_gain_is_the_mean_of_the_paired_differences() -> None:
     gain = decide_promotion([score(0.2), score(0.6)], [score(0.6), score(0.8)], interval=interval(0.1))  # type: ignore[arg-type]
     assert gain.columns()["gain"] == pytest.approx(((0.6 - 0.2) + (0.8 - 0.6)) / 2)
-    assert gain.figures["recall@5"].own == gain.figures["MRR@10"].own == 0.0
+    assert gain.figures["recall@5"].tuned == gain.figures["MRR@10"].tuned == 0.0
     assert gain.is_promoted
 
 

@@ -37,7 +37,7 @@ from taxkg_assets.llm.providers.deadline import call_with_timeout
 
 _STOPS = {"tool_use": COMPLETE, "end_turn": COMPLETE, "stop_sequence": COMPLETE, "max_tokens": TRUNCATED}
 _THROTTLES = {"ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException"}
-_BROKEN = (
+_CONNECTION_ERRORS = (
     HTTPClientError,
     ConnectionError,
     IncompleteReadError,
@@ -84,7 +84,7 @@ class BedrockProvider:
             connections: Most concurrent connections.
         """
         self._seconds, self._prefix = seconds, f"{cross_region}." if cross_region else ""
-        # We wait and ask again ourselves, so that budgets and the user see it.
+        # The caller retries instead of the client, so that budgets and the user see it.
         config = Config(
             connect_timeout=min(10.0, seconds),
             read_timeout=seconds,
@@ -123,7 +123,7 @@ class BedrockProvider:
                 field = _find_rejected_field(error, rejected)
                 if field is None:
                     is_plain = not self._prefix and _is_plain_id(request.model)
-                    raise _explained(error, model=request.model, is_plain_id=is_plain) from error
+                    raise _explain(error, model=request.model, is_plain_id=is_plain) from error
             with self._lock:
                 self._rejected_fields[request.model] = self._rejected_fields.get(request.model, rejected) | {field}
 
@@ -131,19 +131,19 @@ class BedrockProvider:
         arguments = render_arguments(request, prefix=self._prefix, rejected_fields=rejected_fields)
         try:
             response = call_with_timeout(self._seconds, lambda: self._client.converse(**arguments))
-        except TimeoutError as late:
-            raise OutageError(f"{request.model}: {late}") from late
-        except _BROKEN as error:
+        except TimeoutError as error:
+            raise OutageError(f"{request.model}: {error}") from error
+        except _CONNECTION_ERRORS as error:
             raise OutageError(f"{request.model}: no answer from Bedrock: {put_on_one_line(error)}") from error
         except BotoCoreError as error:
             message = put_on_one_line(error)
             raise AccessError(f"{request.model}: {message} Check the AWS credentials and TAXKG_LLM_REGION.") from error
         try:
-            return _read(response, request=request)
-        except (KeyError, TypeError, AttributeError) as broken:
+            return _read_reply(response, request=request)
+        except (KeyError, TypeError, AttributeError) as error:
             raise OutageError(
                 f"{request.model}: the response is not a Converse response. Check TAXKG_LLM_URL."
-            ) from broken
+            ) from error
 
 
 def render_arguments(
@@ -165,8 +165,8 @@ def render_arguments(
     if "temperature" in rejected_fields:
         del arguments["inferenceConfig"]["temperature"]
     if "tool" not in rejected_fields:
-        description = "Hand over the proposals."
-        tool = {"name": request.task, "description": description, "inputSchema": {"json": request.schema}}
+        tool_description = "Hand over the proposals."
+        tool = {"name": request.task, "description": tool_description, "inputSchema": {"json": request.schema}}
         arguments["toolConfig"] = {"tools": [{"toolSpec": tool}], "toolChoice": {"tool": {"name": request.task}}}
     return arguments
 
@@ -179,16 +179,17 @@ def _is_plain_id(model: str) -> bool:
 def _find_rejected_field(error: ClientError, rejected: frozenset[str]) -> str | None:
     """Return the optional field that an error complains about; None where it is another error."""
     complaint = str(error.response.get("Error", {}).get("Message", "")).lower()
-    if _code(error) != "ValidationException":
+    if _read_code(error) != "ValidationException":
         return None
     return next((field for field in _OPTIONAL_FIELDS if field in complaint and field not in rejected), None)
 
 
-def _read(response: Mapping[str, Any], *, request: Request) -> Reply:
+def _read_reply(response: Mapping[str, Any], *, request: Request) -> Reply:
+    """Return the reply of a response: the input of the tool, or the text where the model used no tool."""
     content = response["output"]["message"]["content"]
-    used = [part["toolUse"]["input"] for part in content if "toolUse" in part]
+    tool_inputs = [part["toolUse"]["input"] for part in content if "toolUse" in part]
     message = "".join(part.get("text", "") for part in content)
-    answer = json.dumps(used[0], ensure_ascii=False) if used else message
+    answer = json.dumps(tool_inputs[0], ensure_ascii=False) if tool_inputs else message
     usage = response.get("usage") or {}
     return Reply(
         text=answer,
@@ -198,16 +199,16 @@ def _read(response: Mapping[str, Any], *, request: Request) -> Reply:
     )
 
 
-def _code(error: ClientError) -> str:
+def _read_code(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
-def _explained(error: ClientError, *, model: str, is_plain_id: bool) -> Exception:
+def _explain(error: ClientError, *, model: str, is_plain_id: bool) -> Exception:
     """Return a client's error as one that says whether a retry may help.
 
     `is_plain_id`: the call named no inference profile.
     """
-    code, message = _code(error), put_on_one_line(error.response.get("Error", {}).get("Message", ""))
+    code, message = _read_code(error), put_on_one_line(error.response.get("Error", {}).get("Message", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     wait = parse_retry_after(str(headers.get("retry-after", "")))

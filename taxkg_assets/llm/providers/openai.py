@@ -39,9 +39,9 @@ def _load_certificates() -> ssl.SSLContext:
 
 _STOPS = {"stop": COMPLETE, "length": TRUNCATED, "content_filter": REFUSED}
 _PATH = "/chat/completions"
-_LONGEST_ANSWER = 4_000_000
+_MAX_ANSWER_BYTES = 4_000_000
 _SHORTEST_KEY = 12
-"""Shorter ones are words for servers that want none."""
+"""A shorter key is a placeholder for a server that needs none."""
 
 
 class OpenAIProvider:
@@ -51,8 +51,8 @@ class OpenAIProvider:
 
     def __init__(self, *, url: str, key: str, seconds: float, transport: httpx.BaseTransport | None = None) -> None:
         self._url = _find_address(url)
-        # Without what may be secret in it.
-        self._shown = f"{self._url.scheme}://{self._url.netloc.decode()}{self._url.path}"
+        # User name, password and query may be secret, and are not shown.
+        self._shown_url = f"{self._url.scheme}://{self._url.netloc.decode()}{self._url.path}"
         self._key = key.strip()
         if not self._key.isprintable() or not self._key.isascii():
             raise AccessError(
@@ -65,10 +65,10 @@ class OpenAIProvider:
             self._client = httpx.Client(
                 headers=headers if self._key else {}, timeout=seconds, transport=transport, verify=_load_certificates()
             )
-        except (httpx.InvalidURL, ValueError) as wrong:
+        except (httpx.InvalidURL, ValueError) as error:
             raise AccessError(
-                f"The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: {put_on_one_line(wrong)} Correct it."
-            ) from wrong
+                f"The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: {put_on_one_line(error)} Correct it."
+            ) from error
         self._seconds = seconds
         self._rejected_fields: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
@@ -92,20 +92,20 @@ class OpenAIProvider:
             status, body, wait = self._post(render_body(request, rejected_fields=rejected))
             field = _find_rejected_field(body, rejected) if status in (400, 422) else None
             if field is None:
-                return _read(status, body, wait, request=request)
+                return _read_reply(status, body, wait, request=request)
             with self._lock:
                 self._rejected_fields[request.model] = (*rejected, field)
 
     def _post(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
-        """Return status, text and seconds to wait; a response slower than the limit is an outage."""
-        timeout_message = f"no complete response from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
+        """Return the status, the text and the seconds to wait; a response slower than the limit is an outage."""
+        timeout_message = f"no complete response from {self._shown_url} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
         try:
             return call_with_timeout(self._seconds, lambda: self._exchange(body))
         except (TimeoutError, httpx.TimeoutException) as error:
             raise OutageError(timeout_message) from error
-        except httpx.HTTPError as broken:
-            message = put_on_one_line(broken) or f"{type(broken).__name__}."
-            raise OutageError(f"no connection to {self._shown}: {message} Check TAXKG_LLM_URL.") from broken
+        except httpx.HTTPError as error:
+            message = put_on_one_line(error) or f"{type(error).__name__}."
+            raise OutageError(f"no connection to {self._shown_url}: {message} Check TAXKG_LLM_URL.") from error
 
     def _exchange(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         deadline = time.monotonic() + self._seconds
@@ -114,8 +114,8 @@ class OpenAIProvider:
             for part in response.iter_bytes():
                 parts.append(part)
                 size += len(part)
-                if size > _LONGEST_ANSWER:
-                    raise OutageError(f"the response of {self._shown} is longer than {_LONGEST_ANSWER} bytes")
+                if size > _MAX_ANSWER_BYTES:
+                    raise OutageError(f"the response of {self._shown_url} is longer than {_MAX_ANSWER_BYTES} bytes")
                 if time.monotonic() > deadline:
                     raise TimeoutError
             text = b"".join(parts).decode("utf8", errors="replace")
@@ -125,16 +125,17 @@ class OpenAIProvider:
 
 
 def _find_address(url: str) -> httpx.URL:
-    """Return the URL of completions; a query, such as Azure's version of the API, stays behind the path."""
-    wrong = (
+    """Return the URL of completions; a query, such as Azure's version of the API, stays after the path."""
+    message = (
         f"TAXKG_LLM_URL is not a web address: {url!r}. Name the server's, e.g. http://localhost:11434/v1 for Ollama."
     )
     try:
-        address, port = httpx.URL(url.strip()), urlsplit(url.strip()).port  # each takes what the other one refuses
-    except (httpx.InvalidURL, ValueError) as invalid:
-        raise AccessError(wrong) from invalid
+        # Each of the two functions rejects addresses that the other accepts.
+        address, port = httpx.URL(url.strip()), urlsplit(url.strip()).port
+    except (httpx.InvalidURL, ValueError) as error:
+        raise AccessError(message) from error
     if address.scheme not in ("http", "https") or not address.host or port == 0:
-        raise AccessError(wrong)
+        raise AccessError(message)
     path = address.path.rstrip("/").removesuffix(_PATH) + _PATH
     return address.copy_with(path=path, fragment=None)
 
@@ -175,7 +176,7 @@ _OPTIONAL_FIELDS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 def _find_rejected_field(text: str, rejected: tuple[str, ...]) -> str | None:
     """Return the optional field that an error complains about; None where it is another error."""
-    complaint = _message(text).lower()
+    complaint = _read_error_message(text).lower()
     if "max_tokens" in complaint and "max_tokens" not in rejected:
         return "max_tokens"
     if "temperature" in complaint and "temperature" not in rejected:
@@ -193,7 +194,7 @@ def _parse(text: str) -> Any:
         return None
 
 
-def _message(text: str) -> str:
+def _read_error_message(text: str) -> str:
     """Return the text of an error, however the endpoint wraps it."""
     parsed = _parse(text)
     error = parsed.get("error", parsed) if isinstance(parsed, dict) else parsed
@@ -210,20 +211,22 @@ def _find_status(status: int, text: str) -> int:
     return int(code) if re.fullmatch("[45][0-9]{2}", code) else int(httpx.codes.BAD_GATEWAY)
 
 
-def _read(status: int, text: str, wait: float | None, *, request: Request) -> Reply:
+def _read_reply(status: int, text: str, wait: float | None, *, request: Request) -> Reply:
     model, status = request.model, _find_status(status, text)
     if status == 429:
-        raise ThrottledError(f"{model}: too many requests: {_message(text)}", wait_seconds=wait)
+        raise ThrottledError(f"{model}: too many requests: {_read_error_message(text)}", wait_seconds=wait)
     if status >= 500 or status == 408:
-        raise OutageError(f"{model}: the server failed with status {status}: {_message(text)}", wait_seconds=wait)
+        raise OutageError(
+            f"{model}: the server failed with status {status}: {_read_error_message(text)}", wait_seconds=wait
+        )
     if status in (401, 403):
         remedy = "Check TAXKG_LLM_KEY and TAXKG_LLM_URL."
-        raise AccessError(f"{model}: no access (status {status}): {_message(text)} {remedy}")
+        raise AccessError(f"{model}: no access (status {status}): {_read_error_message(text)} {remedy}")
     if status == 404:
         remedy = "Check TAXKG_LLM_MODEL and TAXKG_LLM_URL."
-        raise AccessError(f"{model}: not found (status 404): {_message(text)} {remedy}")
+        raise AccessError(f"{model}: not found (status 404): {_read_error_message(text)} {remedy}")
     if status >= 300:
-        raise AccessError(f"{model}: the server rejected the request (status {status}): {_message(text)}")
+        raise AccessError(f"{model}: the server rejected the request (status {status}): {_read_error_message(text)}")
     try:
         parsed = json.loads(text)
         choice, usage = parsed["choices"][0], parsed.get("usage")

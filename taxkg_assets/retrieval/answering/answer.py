@@ -138,9 +138,9 @@ def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -
     """
     filters: dict[str, Any] = {"form": None, "year": None, "document": None}
     ranking = searcher.rank(question, **filters)
-    found = _find(searcher, ranking, k=10, level="auto", filters=filters)
-    answer = _compose_answer(searcher, _Request(ranking.question, ranking.corrections), found, settings=settings)
-    return answer, found.kind, dict(found.signals)
+    findings = _find(searcher, ranking, k=10, level="auto", filters=filters)
+    answer = _compose_answer(searcher, _Request(ranking.question, ranking.corrections), findings, settings=settings)
+    return answer, findings.kind, dict(findings.signals)
 
 
 @dataclass(frozen=True, slots=True)

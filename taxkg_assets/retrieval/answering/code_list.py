@@ -42,8 +42,9 @@ def list_codes(question: str, results: Sequence[Result], *, route: Route, facts:
         if sum(find_mark(heading) == _CODE for heading in headings) < limits.least:
             continue
         piece_by_code: dict[str, Piece] = {}
-        for piece in (piece for row in rows for piece in _read_codes(row, facts)):
-            piece_by_code.setdefault(_DASH.split(piece.text)[0].strip(), piece)
+        for row in rows:
+            for piece in _read_codes(row, facts):
+                piece_by_code.setdefault(_DASH.split(piece.text)[0].strip(), piece)
         label, note_text = box_path.rpartition(" > ")[2], load_answers().codes.note
         pieces = [Piece(role="label", text=label), *piece_by_code.values(), Piece(role="note", text=note_text)]
         return [Unit(rank=result.rank, label=label, pieces=pieces)]

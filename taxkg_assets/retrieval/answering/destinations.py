@@ -155,6 +155,7 @@ def find_form_groups(question: str, route: Route, flows: pl.DataFrame) -> list[f
     groups: dict[str, set[str]] = {name: {name} for name in full_names}
     for name in find_named_forms(filter(None, names), other_text) or (() if full_names else route.forms):
         groups.setdefault(_find_bare_name(name), set()).add(name)
+    # Of several full names of one form, those that the route names are meant, and its bare name.
     for bare_name, group in groups.items():
         if routed_names := group & set(route.forms):
             groups[bare_name] = {*routed_names, *(name for name in group if "(" not in name)}

@@ -70,7 +70,7 @@ def make_opening(
         results: Passages of the question, best first.
 
     Returns:
-        The statements with all passages, ranked anew; None where there is no statement, or the question asks about
+        The statements with all passages, ranked again; None where there is no statement, or the question asks about
         something else.
     """
     other_words = _find_other_words(question, ranking.route, findings)

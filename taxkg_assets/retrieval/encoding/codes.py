@@ -42,7 +42,7 @@ class VectorCodes:
     Attributes:
         center: Mean vector, shape (dimension,).
         signs: Bits of all rows word by word, shape (words, rows).
-        octets: Values as bytes, shape (rows, dimension); 127 stands for the largest absolute value of all vectors.
+        octets: Values as bytes, shape (rows, dimension); 127 is the largest absolute value of all vectors.
     """
 
     center: Vectors

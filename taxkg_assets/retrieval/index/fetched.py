@@ -13,7 +13,7 @@ from taxkg_assets.retrieval.index.row_store import LanceRows
 MOST_CELLS = 20_000
 """Cells of a column that are cached: those of the last questions."""
 _NOT_CACHED = object()
-"""Stands for a cell that the cache lacks; None may be the value of a cell."""
+"""Placeholder for a cell that the cache lacks; None may be the value of a cell."""
 
 
 class FetchedColumn(Sequence[Any]):

@@ -13,7 +13,7 @@ from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
 CELL_SEPARATOR = "|"
-"""Stands between the cells of a table row that is printed as text."""
+"""Separates the cells of a table row that is printed as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Line:
 
     @property
     def sentences(self) -> tuple[tuple[int, int], ...]:
-        """Return the character ranges of the line's sentences; most lines are never asked for them."""
+        """Return the character ranges of the line's sentences; most lines never need them."""
         return ((0, len(self.text)),) if self.is_one_sentence else _find_sentences_once(self.text, self.heading)
 
     def read_sentence(self, sentence: int) -> str:

@@ -27,7 +27,7 @@ _PLAIN = "plain"
 """Kind of mark of an item that is printed without one."""
 _SENTENCE_END = re.compile(r"[.?!][”\"’')\]]*$")
 _NO_INTRO = -1
-"""Stands for the introducing line of a list that has none in its context."""
+"""Placeholder for the introducing line of a list that has none in its context."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ class NearRows:
 
 @dataclass(frozen=True)
 class CodedScores:
-    """Scores of an index whose vectors stay on disk: BM25 of every row, cosines of the rows that are asked for.
+    """Scores of an index whose vectors stay on disk: BM25 of every row, cosines of the requested rows.
 
     Codes find the nearest rows, and their exact vectors score these, so that ranking features are those of an index in
     memory.

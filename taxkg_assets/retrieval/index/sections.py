@@ -66,6 +66,8 @@ def open_sections(anchors: Ints, *, means: Matrix, vectors: Matrix) -> Sections:
     Returns:
         Mean vectors by anchor number.
     """
+    # Of the rows assigned to one anchor, the last assignment stays, which in reverse order is the first row. Anchors
+    # with one passage have no stored mean: their vector is that of the passage.
     passage_counts = np.bincount(anchors)
     first_rows = np.zeros(len(passage_counts), dtype=np.int64)
     first_rows[anchors[::-1]] = np.arange(len(anchors))[::-1]

@@ -94,7 +94,7 @@ def read_catalogue(rows: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalogu
 
 @dataclass(frozen=True, slots=True)
 class TableRow(Mapping[str, Any]):
-    """One row of a frame; each cell is read when it is asked for."""
+    """One row of a frame; each cell is read when it is first used."""
 
     columns: CellColumns
     row_ix: int

@@ -40,7 +40,7 @@ _CACHE_SIZE = 400
 """Cached pairs of a table and a question: a question is scored on about twenty tables."""
 _EXAMPLE = re.compile(r"(?i)\bexample\b|\billustrat(?:ed|ion)\b")
 _CONDITION = re.compile(r"(?i)\bif (?:you|your|the)\b([^,.;]*)")
-"""Condition in a title that says for whom a table is."""
+"""Condition in a title that names the readers of a table."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def _representatives() -> dict[str, str]:
 
 
 def canonical(word: str) -> str:
-    """Return the stem that stands for a stem and its synonyms.
+    """Return the stem that represents a stem and its synonyms.
 
     Args:
         word: Stem of a word.

@@ -85,14 +85,13 @@ def score_cell(question: Question, entry: TableEntry, cell: CellRecord, *, rarit
 class _Comparison:
     """Comparison of a question with the headers of a cell: weights of the question's parts, summed part by part.
 
-    The attributes `asked_words` and `covered_words` are those of the words alone: a cell that covers few of them scores
-    low, whatever numbers it has.
+    The weights of the words alone are kept as well: a cell that covers few words scores low, whatever its numbers.
 
     Attributes:
-        asked: Weight of all parts of the question.
-        covered: Weight of the parts that the cell covers.
-        asked_words: Weight of the question's words.
-        covered_words: Weight of the words that the cell covers.
+        question_weight: Weight of all parts of the question.
+        covered_weight: Weight of the parts that the cell covers.
+        question_word_weight: Weight of the question's words.
+        covered_word_weight: Weight of the words that the cell covers.
         penalty: Penalty for contradictions.
         has_header_match: Whether the row or column header matches a part.
     """
@@ -102,16 +101,18 @@ class _Comparison:
         self._row, self._column = row, column
         self._weights = load_table_lookup().weights
         self._has_amount = False
-        self.asked = self.covered = self.asked_words = self.covered_words = self.penalty = 0.0
+        self.question_weight = self.covered_weight = self.question_word_weight = self.covered_word_weight = (
+            self.penalty
+        ) = 0.0
         self.has_header_match = False
 
     @property
     def coverage(self) -> float:
         """Return the covered share of the question, lowered where the cell covers few of its words."""
-        coverage = self.covered / self.asked if self.asked else 0.0
-        least_covered = self._weights.least_words * self.asked_words
-        if self.covered_words < least_covered:
-            coverage *= self.covered_words / least_covered
+        coverage = self.covered_weight / self.question_weight if self.question_weight else 0.0
+        least_covered = self._weights.least_words * self.question_word_weight
+        if self.covered_word_weight < least_covered:
+            coverage *= self.covered_word_weight / least_covered
         return coverage
 
     def add_words(self, rarity: Mapping[str, float]) -> None:
@@ -119,12 +120,12 @@ class _Comparison:
         question, row, column, weights = self._question, self._row, self._column, self._weights
         for word in question.words:
             weight = rarity.get(word, weights.unknown_word)
-            self.asked_words += weight
-            self.covered_words += weight * _find_word(word, self._entry, self._cell, row=row, column=column)
-        self.asked, self.covered = self.asked_words, self.covered_words
+            self.question_word_weight += weight
+            self.covered_word_weight += weight * _find_word(word, self._entry, self._cell, row=row, column=column)
+        self.question_weight, self.covered_weight = self.question_word_weight, self.covered_word_weight
         nearby_words = row.innermost_words | column.innermost_words | self._entry.title_words
         lay_weight = sum(rarity[word] for word in question.lay_words & nearby_words if word in rarity)
-        self.covered += weights.lay * min(lay_weight, self.asked_words - self.covered_words)
+        self.covered_weight += weights.lay * min(lay_weight, self.question_word_weight - self.covered_word_weight)
         self.has_header_match = not question.words.isdisjoint((row.words | column.words) - self._entry.common_words)
 
     def add_numbers(self) -> None:
@@ -133,8 +134,8 @@ class _Comparison:
         shares, other_counts = _number_shares(
             self._question, self._entry, self._cell, row=self._row, column=self._column
         )
-        self.asked += sum(weight for _, weight in shares)
-        self.covered += sum(weight * share for share, weight in shares)
+        self.question_weight += sum(weight for _, weight in shares)
+        self.covered_weight += sum(weight * share for share, weight in shares)
         number_shares = shares[: len(numbers)]
         self.penalty += weights.other_count * other_counts
         self.penalty += weights.unmet_number * sum(share == 0 < weight for share, weight in number_shares)
@@ -148,11 +149,11 @@ class _Comparison:
         weights = self._weights
         for facet, values in self._question.facets.items():
             share = _facet_share(values, facet, self._entry, row=self._row, column=self._column)
-            self.asked += weights.facet
-            self.covered += weights.facet * max(0.0, share)
+            self.question_weight += weights.facet
+            self.covered_weight += weights.facet * max(0.0, share)
             if share > 0 and self._has_amount:  # a status and an amount choose row and column, whatever the words
-                self.asked_words += weights.facet
-                self.covered_words += weights.facet
+                self.question_word_weight += weights.facet
+                self.covered_word_weight += weights.facet
             self.penalty += weights.contradiction if share < 0 else 0.0
             self.has_header_match |= share > 0 and facet in {*self._row.facets, *self._column.facets}
 
@@ -160,18 +161,18 @@ class _Comparison:
         """Add the years of the question, if it names any."""
         if self._question.years:
             share = _year_share(self._question, self._entry, row=self._row, column=self._column)
-            self.asked += self._weights.year
-            self.covered += self._weights.year * share
+            self.question_weight += self._weights.year
+            self.covered_weight += self._weights.year * share
 
     def add_forms(self) -> None:
         """Add the forms of the question, if it names any; they also count as words."""
         if self._question.forms:
             weight = self._weights.form
             share = score_entry_form(self._question.forms, self._entry)
-            self.asked += weight
-            self.covered += weight * share
-            self.asked_words += weight
-            self.covered_words += weight * share
+            self.question_weight += weight
+            self.covered_weight += weight * share
+            self.question_word_weight += weight
+            self.covered_word_weight += weight * share
 
     def add_unit(self) -> None:
         """Compare the unit of the cell with a requested percentage."""

@@ -26,7 +26,7 @@ from taxkg_assets_tests.llm.scripted import questions
 
 def _call(user: str, **columns: Any) -> Call:
     queried = {"task": "hyde", "prompt_hash": "p", "model": "m", "max_tokens": 9}
-    call_id = find_call_id(user=user, **queried)  # type: ignore[arg-type]
+    call_id = find_call_id(user_text=user, **queried)  # type: ignore[arg-type]
     row = {
         "call_id": call_id, "provider": "test", "item_count": 1, "input": user, "output": "a\u2028b\n",
         "stop": "complete", "input_tokens": 1, "output_tokens": 1, "cost_usd": None, "latency_ms": 1,

@@ -21,6 +21,6 @@ SQUARE = ["Fees", "Berth| small| large| huge", "small| $30| $40| $50", "large| $
     ],
 )
 def test_a_column_with_the_name_of_another_row_does_not_hide_the_row(cell: str, row: str | None) -> None:
-    lines = open_contexts([0], make_facts(("Fees", SQUARE), level="table"))[0].of_row[0]
+    lines = open_contexts([0], make_facts(("Fees", SQUARE), level="table"))[0].lines_by_row[0]
     found = find_row(lines, cell)
     assert (found.text if found else None) == row

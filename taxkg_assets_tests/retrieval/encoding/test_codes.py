@@ -29,7 +29,7 @@ def _draw(height: int, dimension: int, *, seed: int = 7) -> Vectors:
 
 def _facts(height: int) -> Any:
     rows = np.arange(height)
-    return cast(Any, SimpleNamespace(document_number=rows % 10, runs=(rows, np.ones_like(rows))))
+    return cast(Any, SimpleNamespace(document_number=rows % 10, uniform_runs=(rows, np.ones_like(rows))))
 
 
 def test_bytes_order_rows_as_vectors_do() -> None:
@@ -79,7 +79,7 @@ def test_codes_find_the_nearest_rows_that_pass(kept: range, monkeypatch: pytest.
 
 @pytest.mark.parametrize("kept", [range(10), range(1)])
 def test_the_best_rows_are_exact_under_a_filter(kept: range, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "POOL", 50)
+    monkeypatch.setattr(scores, "POOL_SIZE", 50)
     values = np.random.default_rng(3).integers(0, 40, 2_000).astype(np.float32)
     facts, documents = _facts(len(values)), np.isin(np.arange(10), list(kept))
     found = BestRows(values, 0.0, facts).find(RowFilter(documents=documents), count=30)

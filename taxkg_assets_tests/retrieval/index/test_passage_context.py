@@ -104,7 +104,7 @@ def test_a_late_item_of_a_long_list_keeps_its_lead_in() -> None:
     facts = make_facts(("Piers", ["Do not include:"]), *(("Piers", [item]) for item in items))
     row = len(items)
     context = open_contexts([row], facts)[row]
-    (item,) = context.of_row[row]
+    (item,) = context.lines_by_row[row]
     assert [context.lines[place].text for place in item.intro_ixs] == ["Do not include:"]
 
 
@@ -114,7 +114,7 @@ def test_the_rest_of_an_item_in_the_next_passage_keeps_its_lead_in() -> None:
     )
     rows = facts.rows.with_columns(node_ids=pl.Series([["e0"], ["e1"], ["e1"]]))
     context = open_contexts([2], PassageFacts(rows))[2]
-    (rest,) = context.of_row[2]
+    (rest,) = context.lines_by_row[2]
     assert (rest.is_item, [context.lines[place].text for place in rest.intro_ixs]) == (True, ["Do not include:"])
 
 
@@ -122,7 +122,7 @@ def test_a_list_continues_below_a_table() -> None:
     facts = make_facts(("Piers", ["Do not pay:"]), ("Piers", ["When | Due", "first | June"]), ("Piers", ["1. rent;"]))
     rows = facts.rows.with_columns(level=pl.Series(["paragraph", "table", "paragraph"]))
     context = open_contexts([2], PassageFacts(rows))[2]
-    (item,) = context.of_row[2]
+    (item,) = context.lines_by_row[2]
     assert [context.lines[place].text for place in item.intro_ixs] == ["Do not pay:"]
 
 

@@ -18,7 +18,7 @@ from taxkg_assets.retrieval.index.precomputed import MAPPED_COLUMNS
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.index.row_store import LanceRows, Pages, StoredVectors
 from taxkg_assets.retrieval.index.sections import build_section_means, compute_mean_vectors, open_sections
-from taxkg_assets.retrieval.ranking.windows import SHOWN
+from taxkg_assets.retrieval.ranking.windows import SHOWN_COLUMNS
 
 COLUMNS = ("text", "heading_path", "node_ids", "bboxes", "tags")
 
@@ -68,7 +68,7 @@ def test_cells_of_one_fetch_are_cached_together_also_where_the_cache_is_full(
     columns = FetchedFacts(pl.DataFrame(), lance).columns
     columns.fetch([0, 1, 2], ("terms",))
     columns.fetch([1, 2, 3], ("terms",))
-    assert columns["terms"].kept() == {row: rows["terms"][row] for row in (1, 2, 3)}
+    assert columns["terms"].copy_cache() == {row: rows["terms"][row] for row in (1, 2, 3)}
 
 
 def test_only_columns_that_lack_a_cell_are_read(lance: LanceRows, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_cells_of_rows_are_read_at_once_and_one_by_one_where_the_cache_was_empti
 
 def test_what_a_search_shows_is_not_read_from_the_database(rows: pl.DataFrame) -> None:
     store = LanceRows(None, rows.select(MAPPED_COLUMNS))
-    assert store.read([2, 1], SHOWN) == rows.select(SHOWN)[[2, 1]].to_dict(as_series=False)
+    assert store.read([2, 1], SHOWN_COLUMNS) == rows.select(SHOWN_COLUMNS)[[2, 1]].to_dict(as_series=False)
 
 
 def test_a_filter_marks_the_rows_that_it_passes_one_by_one(rows: pl.DataFrame) -> None:

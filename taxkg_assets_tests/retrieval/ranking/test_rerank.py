@@ -73,8 +73,8 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
     found = compute_features(
         make_signals(facts, "harbour", "dues", posted=posted, share=0.0),
         route,
-        wanted={"harbour": 2.0, "dues": 2.0},
-        passage_terms=["harbour", "rent"],
+        term_idf={"harbour": 2.0, "dues": 2.0},
+        question_terms=["harbour", "rent"],
         facts=facts,
     )
     return {name: float(values[0]) for name, values in found.items()}
@@ -128,8 +128,8 @@ def test_the_reader_counts_only_for_a_form_with_two_readers(
     found = compute_features(
         make_signals(facts, posted=[["berth"]] * len(rows)),
         Route(perspective="filer", certainty=0.8),
-        wanted={},
-        passage_terms=[],
+        term_idf={},
+        question_terms=[],
         facts=facts,
     )
     assert (found["same_audience"][0], found["opposite_audience"][0]) == (same_audience, opposite_audience)
@@ -145,7 +145,7 @@ def test_tokens_count_only_where_no_box_is_named() -> None:
     facts = PassageFacts(pl.DataFrame([ROW]))
     signals = make_signals(facts, posted=[["berth"]])
     for route, matched in ((Route(), 1.0), (Route(keys=("box_2",)), 0.0)):
-        found = compute_features(signals, route, wanted={}, passage_terms=[], facts=facts)
+        found = compute_features(signals, route, term_idf={}, question_terms=[], facts=facts)
         assert found["token_match"].tolist() == [matched]
 
 
@@ -154,8 +154,8 @@ def test_a_passage_with_the_printed_word_contains_the_everyday_one() -> None:
     found = compute_features(
         make_signals(facts, "boss", "pier", posted=[["employer", "berth"], ["pier"]], printed=printed),
         Route(),
-        wanted={"boss": 3.0, "pier": 1.0},
-        passage_terms=["boss", "pier"],
+        term_idf={"boss": 3.0, "pier": 1.0},
+        question_terms=["boss", "pier"],
         facts=facts,
     )
     assert found["coverage"].tolist() == [3 / (3 + 1), 1 / (3 + 1)]

@@ -260,9 +260,9 @@ def test_a_table_far_down_opens_no_answer() -> None:
         return find_requested_cells(question, ranking, tables=catalogue, facts=facts)
 
     assert (find(3.9)[0][0].value, find(3.9)[0][0].may_open_answer) == ("8%", True)
-    catalogue.scored.clear()
+    catalogue.cached_results.clear()
     assert not find(0.1)[0][0].may_open_answer
-    catalogue.scored.clear()
+    catalogue.cached_results.clear()
     ranking = Ranking(Route(keys=("box_1",)), (Candidate(1, 4.0, None, None, 0.0),), {}, {}, np.zeros(1, np.float32))
     assert find_requested_cells("what is in box 1", ranking, tables=catalogue, facts=facts) == []
 
