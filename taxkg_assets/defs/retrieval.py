@@ -123,8 +123,8 @@ def read_known_vectors(home: Home) -> pl.DataFrame:
     Args:
         home: Home with both.
     """
-    table, new = home.store.read_or_empty("embeddings"), NewVectors(home.store).read()
-    return pl.concat([table, new.join(table, on=schemas.Embeddings.primary_key(), how="anti")])
+    table, new_vectors = home.store.read_or_empty("embeddings"), NewVectors(home.store).read()
+    return pl.concat([table, new_vectors.join(table, on=schemas.Embeddings.primary_key(), how="anti")])
 
 
 def encode_new_passages(home: Home) -> None:
@@ -137,13 +137,15 @@ def encode_new_passages(home: Home) -> None:
         home: Home with the chunks.
     """
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
-    old = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
+    old_embeddings = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
     encoders = [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
-    missing_count = count_missing(chunks, old, model_hashes=[encoder.model_hash for encoder in encoders])
+    missing_count = count_missing(chunks, old_embeddings, model_hashes=[encoder.model_hash for encoder in encoders])
     if not 0 < missing_count <= ENCODED_AHEAD:
         return
-    vectors = build_embeddings(chunks, old, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)
-    NewVectors(home.store).keep(vectors.join(old, on=schemas.Embeddings.primary_key(), how="anti"))
+    vectors = build_embeddings(
+        chunks, old_embeddings, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None
+    )
+    NewVectors(home.store).keep(vectors.join(old_embeddings, on=schemas.Embeddings.primary_key(), how="anti"))
     keep_tokens(home)
 
 
@@ -320,8 +322,8 @@ def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
 def _index_fingerprint(home: Home) -> str:
     """Digest the encoder, and what is missing of the index in the manifest: a lost folder is built again."""
     paths = home.store.read_or_empty("index")["path"].to_list()
-    missing = [path for path in paths if not has_index(home.store, path) or not has_catalogue(home.store, path)]
-    return digest(model_hash(home), *missing)
+    missing_paths = [path for path in paths if not has_index(home.store, path) or not has_catalogue(home.store, path)]
+    return digest(model_hash(home), *missing_paths)
 
 
 index = table(
@@ -348,9 +350,9 @@ def index_holds_every_accepted_chunk(
     columns = ["chunk_id", "document_id", "page"]
     rows = read_rows(open_index(home.store, index["path"].item()), columns)
     accepted = chunks.filter(pl.col("status") == "accepted").select(columns)
-    missing = accepted.join(rows, on="chunk_id", how="anti")
-    extra = rows.join(accepted, on="chunk_id", how="anti")
-    return Verdict(pl.concat([missing, extra]), rows.height)
+    missing_chunks = accepted.join(rows, on="chunk_id", how="anti")
+    extra_rows = rows.join(accepted, on="chunk_id", how="anti")
+    return Verdict(pl.concat([missing_chunks, extra_rows]), rows.height)
 
 
 @gate(on="index", opens=INDEXED)

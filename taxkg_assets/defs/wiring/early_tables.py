@@ -87,8 +87,8 @@ def wait_until_prepared(name: str) -> None:
     """
     run = find_run()
     preparation = run.preparations.get(name) if run is not None else None
-    if preparation is not None and not preparation.cancel() and (failed := preparation.exception()) is not None:
-        _LOG.warning("Preparing %s in the background failed, so its own step builds it: %s", name, failed)
+    if preparation is not None and not preparation.cancel() and (error := preparation.exception()) is not None:
+        _LOG.warning("Preparing %s in the background failed, so its own step builds it: %s", name, error)
 
 
 def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:
@@ -130,11 +130,11 @@ def take_table(name: str, *, made_from: str) -> Written | None:
         Exception: What its builder raises.
     """
     run = find_run()
-    early: _EarlyTable | None = run.early_tables.get(name) if run is not None else None
-    if early is None or early.begun.cancel():
+    early_table: _EarlyTable | None = run.early_tables.get(name) if run is not None else None
+    if early_table is None or early_table.begun.cancel():
         return None
     try:
-        written = early.begun.result()
+        result = early_table.begun.result()
     except StepDiedError:  # the step builds the table itself, with more memory
         return None
-    return written if early.made_from == made_from else None
+    return result if early_table.made_from == made_from else None

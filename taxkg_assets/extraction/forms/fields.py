@@ -86,8 +86,8 @@ def _split_labels(
     for ix, row in enumerate(rows):
         if row["key"] or row["column"]:
             # The lines of a box have one label.
-            place = row["column"], "" if row["key"].startswith("box_") else row["row"]
-            groups[row["page"], row["copy"], row["key"], *place, row["label"]].append(ix)
+            place_in_table = row["column"], "" if row["key"].startswith("box_") else row["row"]
+            groups[row["page"], row["copy"], row["key"], *place_in_table, row["label"]].append(ix)
     for (page, _, key, column, _, label), label_ixs in groups.items():
         indices = label_ixs
         if not key.startswith("box_") or column:
@@ -258,14 +258,14 @@ def _find_words(label: str, spoken: str) -> str:
     letter_ixs = [ix for ix, letter in enumerate(label) if letter.isalnum()]
     letters = "".join(label[ix].casefold() for ix in letter_ixs)
     spoken_letters = "".join(letter.casefold() for letter in spoken if letter.isalnum())
-    at = letters.find(spoken_letters) if spoken_letters else -1
-    while at >= 0:
-        start, end = letter_ixs[at], letter_ixs[at + len(spoken_letters) - 1] + 1
+    letter_ix = letters.find(spoken_letters) if spoken_letters else -1
+    while letter_ix >= 0:
+        start, end = letter_ixs[letter_ix], letter_ixs[letter_ix + len(spoken_letters) - 1] + 1
         if not (label[:start][-1:].isalnum() or label[end:][:1].isalnum()):
             words = label[start:end]
             is_open = words.count("(") > words.count(")")
             return words + ")" if is_open and label[end:].startswith(")") else words
-        at = letters.find(spoken_letters, at + 1)
+        letter_ix = letters.find(spoken_letters, letter_ix + 1)
     return ""
 
 

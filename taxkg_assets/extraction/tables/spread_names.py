@@ -47,15 +47,17 @@ def join_spread_names(grid: Grid, header_count: int) -> Grid:
 
 def _is_centered_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
     """Decide whether the one name of some rows is set at half their height, below a row of figures without a name."""
-    named = [ix for ix, name in enumerate(names) if name]
+    named_ixs = [ix for ix, name in enumerate(names) if name]
     figures = [run.middle for row in rows for runs in _others(row).values() for run in runs]
-    if not named or names[0] or named[-1] - named[0] >= len(named):
+    if not named_ixs or names[0] or named_ixs[-1] - named_ixs[0] >= len(named_ixs):
         return False
     if not (all(map(_holds_figures, rows)) or _are_alike(rows)):
         return False
-    if sum(bool(_others(row)) for row in rows) < 2 or not all(_continues(names[a], names[a + 1]) for a in named[:-1]):
+    if sum(bool(_others(row)) for row in rows) < 2 or not all(
+        _continues(names[a], names[a + 1]) for a in named_ixs[:-1]
+    ):
         return False
-    name = [run for ix in named for run in names[ix]]
+    name = [run for ix in named_ixs for run in names[ix]]
     middle = (name[0].middle + name[-1].middle) / 2
     return abs(middle - (min(figures) + max(figures)) / 2) <= (name[0].y1 - name[0].y0) / 2
 
@@ -74,9 +76,9 @@ def _is_one_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
 
 def _is_capital_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
     """Decide whether only the first line of a name has a capital letter, over rows that fill the same columns."""
-    first, *rest = map(join_text, names)
+    first, *later_names = map(join_text, names)
     columns = _others(rows[0]).keys()
-    is_name = first[:1].isupper() and all(text[:1].islower() for text in rest)
+    is_name = first[:1].isupper() and all(text[:1].islower() for text in later_names)
     return is_name and len(columns) > 1 and all(_others(row).keys() == columns for row in rows)
 
 
@@ -111,5 +113,5 @@ def _is_divided(grid: Grid, row_ix: int, x: float) -> bool:
 
 def _continues(name: list[Run], below: list[Run]) -> bool:
     """Decide whether a name continues below: in small letters, or after a word that ends no name."""
-    text, rest = join_text(name), join_text(below)
-    return rest[:1].islower() or load_tables().open_ends.matches(text)
+    text, text_below = join_text(name), join_text(below)
+    return text_below[:1].islower() or load_tables().open_ends.matches(text)
