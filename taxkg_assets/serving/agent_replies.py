@@ -224,11 +224,11 @@ def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
     )
 
 
-def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
+def reply_trace(trace: Trace, *, depth: int, k: int) -> TraceReply:
     """Convert a trace to the reply of an agent tool: its statements, nearest to the line first.
 
     Args:
-        traced: Trace of a line.
+        trace: Trace of a line.
         depth: Maximum number of steps in each direction.
         k: Maximum number of statements.
 
@@ -236,9 +236,9 @@ def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
         The reply.
     """
     steps: list[TraceStepReply] = []
-    is_cut = False
-    ring: list[tuple[Trace | TraceStep, TraceStep, bool]] = [(traced, step, True) for step in traced.into]
-    ring += [(traced, step, False) for step in traced.out_of]
+    # Lines at one distance from the traced line, each with its next step and the direction of the amount.
+    ring: list[tuple[Trace | TraceStep, TraceStep, bool]] = [(trace, step, True) for step in trace.into]
+    ring += [(trace, step, False) for step in trace.out_of]
     for _ in range(depth):
         next_ring: list[tuple[Trace | TraceStep, TraceStep, bool]] = []
         for line, step, is_forward in ring:
@@ -247,7 +247,7 @@ def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
             next_ring += [(step, next_step, is_forward) for next_step in step.steps]
         ring = next_ring
     is_cut = bool(ring) or len(steps) > k
-    return TraceReply(line=name_line(traced), label=traced.label, steps=steps[:k], is_cut=is_cut)
+    return TraceReply(line=name_line(trace), label=trace.label, steps=steps[:k], is_cut=is_cut)
 
 
 def reply_cells(rows: Iterable[CellRow]) -> CellsReply:

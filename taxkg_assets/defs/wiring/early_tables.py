@@ -36,11 +36,11 @@ class _EarlyTable:
 
     Attributes:
         made_from: Digest of all that its rows depend on.
-        begun: The work on it, which may be running.
+        future: Work in the background that builds the table; it may not have started.
     """
 
     made_from: str
-    begun: Future[Written]
+    future: Future[Written]
 
 
 def begin_tables(home: Home, instance: dg.DagsterInstance, *, current_table: str) -> None:
@@ -112,9 +112,9 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
 
     def make() -> Written:
         wait_until_prepared(name)
-        written = make_in_process(home, name, input_states, made_from=made_from)
+        result = make_in_process(home, name, input_states, made_from=made_from)
         run.begin_early(home, name)
-        return written
+        return result
 
     run.early_tables[name] = _EarlyTable(made_from, run.threads.submit(make))
 
@@ -131,10 +131,10 @@ def take_table(name: str, *, made_from: str) -> Written | None:
     """
     run = find_run()
     early_table: _EarlyTable | None = run.early_tables.get(name) if run is not None else None
-    if early_table is None or early_table.begun.cancel():
+    if early_table is None or early_table.future.cancel():
         return None
     try:
-        result = early_table.begun.result()
+        result = early_table.future.result()
     except StepDiedError:  # the step builds the table itself, with more memory
         return None
     return result if early_table.made_from == made_from else None

@@ -43,7 +43,7 @@ def _early(monkeypatch: pytest.MonkeyPatch, said: Any, *, threads: ThreadPoolExe
     monkeypatch.setattr(early_gates, "run_in_process", lambda *_: said())
     monkeypatch.setattr(early_gates, "reads_much", lambda *_: True)
     early = EarlyGates(threads)
-    early.written["nodes"] = Home()
+    early.written_tables["nodes"] = Home()
     early.begin()
     return early
 
@@ -94,9 +94,9 @@ def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(monkeyp
     monkeypatch.setattr(early_gates, "reads_much", lambda *_: True)
     with ThreadPoolExecutor(1) as threads:
         early = EarlyGates(threads)
-        early.written["nodes"] = Home()
+        early.written_tables["nodes"] = Home()
         early.begin()
-        while not early.batches["nodes", first].begun.running():
+        while not early.batches["nodes", first].future.running():
             pass
         assert early.take("nodes", first, versions={"nodes": 4}) is verdict
         assert early.has_passed(Home(), "nodes", last) is False, "evaluated, but of other versions"
