@@ -51,7 +51,7 @@ from taxkg_assets.retrieval.index.known import build_known
 from taxkg_assets.retrieval.index.levels import build_units
 from taxkg_assets.retrieval.index.release import build_release
 from taxkg_assets.retrieval.index.summaries import build_summaries, digest_running_text
-from taxkg_assets.retrieval.index.token_match import build_token_index, remember_tokens
+from taxkg_assets.retrieval.index.token_match import TokenIndex, build_token_index, remember_tokens
 from taxkg_assets.retrieval.tables.table_context import build_catalogue, list_catalogue, list_headings
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
@@ -274,12 +274,12 @@ def build_index_version(
     catalogue = list_catalogue(
         build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
     )
-    memory = token_cache.read(encoder.model_hash)
-    cached_keys = memory.list_keys()
-    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
-    token_cache.keep(encoder.model_hash, memory, cached_keys=cached_keys)
     ranking_tables = build_known(
-        rows.drop("vector"), vectors, units=sorted_units.drop("vector"), catalogue=catalogue, tokens=tokens
+        rows.drop("vector"),
+        vectors,
+        units=sorted_units.drop("vector"),
+        catalogue=catalogue,
+        tokens=_index_tokens(rows, encoder, token_cache),
     )
     manifest = build_index(
         connection,
@@ -307,6 +307,15 @@ def build_index_version(
     # Something of this name is there only if it was damaged: an existing index is never built again.
     store.storage.publish_folder(building, path)
     return manifest.with_columns(path=pl.lit(path))
+
+
+def _index_tokens(rows: pl.DataFrame, encoder: Encoder, token_cache: TokenCache) -> TokenIndex:
+    """Build the token vectors of the passages, and cache the tokens that were not cached."""
+    memory = token_cache.read(encoder.model_hash)
+    cached_keys = memory.list_keys()
+    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
+    token_cache.keep(encoder.model_hash, memory, cached_keys=cached_keys)
+    return tokens
 
 
 def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
