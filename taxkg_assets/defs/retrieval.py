@@ -259,11 +259,7 @@ def build_index_version(
     rows = build_index_rows(
         chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, known=terms.stored
     )
-    if rows.is_empty():
-        raise NothingToSearchError(
-            "No document has a passage to search, so no index was built, and the current release stays. `taxkg status` "
-            "lists each refused document with its reason and remedy. Correct one of them, and build again."
-        )
+    _require_passages(rows)
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)
     connection = load_lancedb().connect(building)
@@ -271,14 +267,12 @@ def build_index_version(
     sorted_units = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])
     headings = list_headings(chunks, documents=documents)
-    catalogue = list_catalogue(
-        build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
-    )
+    catalogue = build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
     ranking_tables = build_known(
         rows.drop("vector"),
         vectors,
         units=sorted_units.drop("vector"),
-        catalogue=catalogue,
+        catalogue=list_catalogue(catalogue),
         tokens=_index_tokens(rows, encoder, token_cache),
     )
     manifest = build_index(
@@ -307,6 +301,14 @@ def build_index_version(
     # Something of this name is there only if it was damaged: an existing index is never built again.
     store.storage.publish_folder(building, path)
     return manifest.with_columns(path=pl.lit(path))
+
+
+def _require_passages(rows: pl.DataFrame) -> None:
+    if rows.is_empty():
+        raise NothingToSearchError(
+            "No document has a passage to search, so no index was built, and the current release stays. `taxkg status` "
+            "lists each refused document with its reason and remedy. Correct one of them, and build again."
+        )
 
 
 def _index_tokens(rows: pl.DataFrame, encoder: Encoder, token_cache: TokenCache) -> TokenIndex:
