@@ -289,13 +289,9 @@ def build_index_version(
     flat = FlatRows(
         rows.drop("vector"), sorted_units.drop("vector"), stack_vectors(sorted_units["vector"]), tables.sort("table_id")
     )
-    is_local = isinstance(store.storage, LocalStorage)
+    local_rows = flat if isinstance(store.storage, LocalStorage) else None
     write_index_files(
-        building,
-        ranking_tables=ranking_tables,
-        vectors=vectors,
-        flat=flat if is_local else None,
-        terms_by=terms.code_digest,
+        building, ranking_tables=ranking_tables, vectors=vectors, flat=local_rows, terms_by=terms.code_digest
     )
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an existing index is never built again.
