@@ -171,7 +171,7 @@ class PassageContext:
     def _hang_item(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> None:
         """Update the open lists at an item: it continues one of them or begins a new one."""
         last = before[-1] if before else None
-        if not self._open and last is not None and self._continues(text, mark, row, table_before=before):
+        if not self._open and last is not None and self._continues(text, mark, row, before=before):
             self._open[:] = self._left
         kinds = [kind for kind, _ in self._open]
         is_nested = last is not None and last.opens_list and last.mark == mark and starts_list(text)
