@@ -31,11 +31,8 @@ def prefer_semantic(
         structural: Structural rows of `chunks` of one document.
         units: Semantic units of the document.
         prose: Rows of `sections` that the units were made from, in reading order.
-        owners: Inherited properties by anchor.
-        decisions: Rows of `reviews` by `chunk_id` and `text_hash`.
-
-    Args:
         owners: Values that chunks inherit from documents and headings.
+        decisions: Rows of `reviews` by `chunk_id` and `text_hash`.
 
     Returns:
         Rows of `chunks` by page and reading order, numbered in `chunk_ix`. Structural rows are kept for tables and for

@@ -75,12 +75,12 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
     name = DOCUMENT_PARTITIONS.name
     assert name is not None
     current_ids = set(instance.get_dynamic_partitions(name))
-    added, removed = document_ids - current_ids, current_ids - document_ids
-    if added:
-        instance.add_dynamic_partitions(name, sorted(added))
-    for document_id in sorted(removed):
+    added_ids, removed_ids = document_ids - current_ids, current_ids - document_ids
+    if added_ids:
+        instance.add_dynamic_partitions(name, sorted(added_ids))
+    for document_id in sorted(removed_ids):
         instance.delete_dynamic_partition(name, document_id)
-    return added, removed
+    return added_ids, removed_ids
 
 
 everything = dg.define_asset_job(
@@ -188,12 +188,14 @@ def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str,
     now = time.time()
     complete_files = {document: file for document, file in files.items() if not is_being_written(Path(file.path), now)}
     digests_of_present = {document: sha256 for document, sha256 in admitted_digests.items() if document in files}
-    statuses = inspect_files(complete_files, admitted=digests_of_present, settings=home.settings, hash_file=seen_sha256)
+    statuses = inspect_files(
+        complete_files, admitted_hashes=digests_of_present, settings=home.settings, hash_file=seen_sha256
+    )
     hashes = {document: status.sha256 for document, status in statuses.items()}
     # The last refusal is the newest reading, whatever the tables contain.
     last_digests = admitted_digests | refused_digests
-    changed = sorted(document for document, sha256 in hashes.items() if last_digests.get(document) != sha256)
-    return hashes, changed, sorted(last_digests.keys() - files.keys())
+    changed_documents = sorted(document for document, sha256 in hashes.items() if last_digests.get(document) != sha256)
+    return hashes, changed_documents, sorted(last_digests.keys() - files.keys())
 
 
 def is_being_written(path: Path, now: float) -> bool:

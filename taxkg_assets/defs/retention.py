@@ -44,11 +44,11 @@ def find_kept_versions(store: Store) -> dict[str, set[int]]:
     Returns:
         Version numbers by table.
     """
-    kept = {name: {store.version(name)} for name in PIPELINE if store.exists(name)}
+    kept_versions = {name: {store.version(name)} for name in PIPELINE if store.exists(name)}
     for row in find_kept_releases(store).iter_rows(named=True):
         for name, version in json.loads(row["table_versions"]).items():
-            kept.setdefault(name, set()).add(version)
-    return kept
+            kept_versions.setdefault(name, set()).add(version)
+    return kept_versions
 
 
 def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[ReclaimedFiles]:

@@ -57,7 +57,7 @@ from taxkg_assets.retrieval.index.levels import build_units
 from taxkg_assets.retrieval.index.precomputed import build_precomputed
 from taxkg_assets.retrieval.index.release import build_release
 from taxkg_assets.retrieval.index.summaries import build_summaries, digest_running_text
-from taxkg_assets.retrieval.index.token_match import build_token_index, remember_tokens
+from taxkg_assets.retrieval.index.token_match import TokenIndex, build_token_index, remember_tokens
 from taxkg_assets.retrieval.tables.table_context import build_catalogue, list_catalogue, list_headings
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
@@ -128,12 +128,21 @@ def read_known_vectors(home: Home) -> pl.DataFrame:
     return _add_vectors(home.store.read_or_empty("embeddings"), NewVectors(home.store).read())
 
 
-def _add_vectors(known: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    return pl.concat([known, new.join(known, on=schemas.Embeddings.primary_key(), how="anti")])
+def _add_vectors(old_embeddings: pl.DataFrame, new_embeddings: pl.DataFrame) -> pl.DataFrame:
+    """Return old embeddings, and the new ones of texts that have none."""
+    missing = new_embeddings.join(old_embeddings, on=schemas.Embeddings.primary_key(), how="anti")
+    return pl.concat([old_embeddings, missing])
 
 
 def begin_vectors(home: Home) -> pl.DataFrame:
-    """Cache the tokens of all passages; return all known vectors, with those that this gave."""
+    """Cache the tokens of all passages, which also encodes some passages.
+
+    Args:
+        home: Home with the chunks.
+
+    Returns:
+        Known vectors, and those of the passages that were encoded.
+    """
     return _add_vectors(read_known_vectors(home), keep_tokens(home))
 
 
@@ -147,14 +156,16 @@ def encode_new_passages(home: Home) -> None:
         home: Home with the chunks.
     """
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
-    old = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
+    old_embeddings = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
     encoders = [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
-    missing_count = count_missing(chunks, old, model_hashes=[encoder.model_hash for encoder in encoders])
+    missing_count = count_missing(chunks, old_embeddings, model_hashes=[encoder.model_hash for encoder in encoders])
     if not 0 < missing_count <= ENCODED_AHEAD:
         return
-    known = schemas.Embeddings.cast(_add_vectors(old, keep_tokens(home)))
-    vectors = build_embeddings(chunks, known, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)
-    NewVectors(home.store).keep(vectors.join(old, on=schemas.Embeddings.primary_key(), how="anti"))
+    known_embeddings = schemas.Embeddings.cast(_add_vectors(old_embeddings, keep_tokens(home)))
+    vectors = build_embeddings(
+        chunks, known_embeddings, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None
+    )
+    NewVectors(home.store).keep(vectors.join(old_embeddings, on=schemas.Embeddings.primary_key(), how="anti"))
 
 
 def defer_passage_encoder(home: Home) -> DeferredEncoder:
@@ -267,11 +278,7 @@ def build_index_version(
     rows = build_index_rows(
         chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, old_terms=terms.stored
     )
-    if rows.is_empty():
-        raise NothingToSearchError(
-            "No document has a passage to search, so no index was built, and the current release stays. `taxkg status` "
-            "lists each refused document with its reason and remedy. Correct one of them, and build again."
-        )
+    _require_passages(rows)
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)
     connection = load_lancedb().connect(building)
@@ -279,15 +286,15 @@ def build_index_version(
     sorted_units = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])
     headings = list_headings(chunks, documents=documents)
-    catalogue = list_catalogue(
-        build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
-    )
-    memory = token_cache.read(encoder.model_hash)
-    cached_keys = memory.list_keys()
-    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
-    token_cache.keep(encoder.model_hash, memory, cached_keys=cached_keys)
+    catalogue = build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
     texts, unit_texts = rows.drop("vector"), sorted_units.drop("vector")
-    precomputed = build_precomputed(texts, vectors, units=unit_texts, catalogue=catalogue, tokens=tokens)
+    precomputed = build_precomputed(
+        texts,
+        vectors,
+        units=unit_texts,
+        catalogue=list_catalogue(catalogue),
+        tokens=_index_tokens(rows, encoder, token_cache),
+    )
     manifest = build_index(
         connection,
         rows,
@@ -309,6 +316,23 @@ def build_index_version(
     return manifest.with_columns(path=pl.lit(path))
 
 
+def _require_passages(rows: pl.DataFrame) -> None:
+    if rows.is_empty():
+        raise NothingToSearchError(
+            "No document has a passage to search, so no index was built, and the current release stays. `taxkg status` "
+            "lists each refused document with its reason and remedy. Correct one of them, and build again."
+        )
+
+
+def _index_tokens(rows: pl.DataFrame, encoder: Encoder, token_cache: TokenCache) -> TokenIndex:
+    """Build the token vectors of the passages, and cache the tokens that were not cached."""
+    memory = token_cache.read(encoder.model_hash)
+    cached_keys = memory.list_keys()
+    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
+    token_cache.keep(encoder.model_hash, memory, cached_keys=cached_keys)
+    return tokens
+
+
 def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
     """Return digests of the present content of tables, for the record."""
 
@@ -322,8 +346,8 @@ def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
 def _index_fingerprint(home: Home) -> str:
     """Digest the encoder, and what is missing of the index in the manifest: a lost folder is built again."""
     paths = home.store.read_or_empty("index")["path"].to_list()
-    missing = [path for path in paths if not has_index(home.store, path) or not has_catalogue(home.store, path)]
-    return digest(model_hash(home), *missing)
+    missing_paths = [path for path in paths if not has_index(home.store, path) or not has_catalogue(home.store, path)]
+    return digest(model_hash(home), *missing_paths)
 
 
 index = table(
@@ -350,9 +374,9 @@ def index_holds_every_accepted_chunk(
     columns = ["chunk_id", "document_id", "page"]
     rows = read_rows(open_index(home.store, index["path"].item()), columns)
     accepted = chunks.filter(pl.col("status") == "accepted").select(columns)
-    missing = accepted.join(rows, on="chunk_id", how="anti")
-    extra = rows.join(accepted, on="chunk_id", how="anti")
-    return Verdict(pl.concat([missing, extra]), rows.height)
+    missing_chunks = accepted.join(rows, on="chunk_id", how="anti")
+    extra_rows = rows.join(accepted, on="chunk_id", how="anti")
+    return Verdict(pl.concat([missing_chunks, extra_rows]), rows.height)
 
 
 @gate(on="index", opens=INDEXED)

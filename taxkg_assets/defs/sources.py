@@ -19,7 +19,7 @@ def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame, ho
     """
     settings = home.settings
     withheld, is_blocked = find_withheld(
-        documents, quarantine, share=settings.withheld_share, least=settings.withheld_least
+        documents, quarantine, max_share=settings.withheld_share, least_count=settings.withheld_least
     )
     hidden_texts = find_hidden_texts(documents)
     figures = {

@@ -59,8 +59,8 @@ def open_retrievers(home: Home) -> PassageRetrievers:
 def _open_retrievers(path: str, chunks_version: int, _encoder_hash: str) -> PassageRetrievers:
     home = Home(home=path)
     chunks = Chunks.cast(home.store.read("chunks", version=chunks_version))
-    old = Embeddings.cast(home.store.read_or_empty("embeddings"))
-    return build_passage_retrievers(chunks, old, encoder=open_base(home))
+    embeddings = Embeddings.cast(home.store.read_or_empty("embeddings"))
+    return build_passage_retrievers(chunks, embeddings, encoder=open_base(home))
 
 
 def _made_with(home: Home) -> str:

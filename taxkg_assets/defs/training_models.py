@@ -173,9 +173,9 @@ def open_late_reranker(home: Home) -> Candidate:
     Args:
         home: Tables, files and settings of the home.
     """
-    chosen = read_chosen_encoder(home)
+    chosen_encoder = read_chosen_encoder(home)
     encoder = open_encoder(home)
-    path = chosen["path"] if chosen is not None and encoder.model_name == chosen["name"] else ""
+    path = chosen_encoder["path"] if chosen_encoder is not None and encoder.model_name == chosen_encoder["name"] else ""
     scorer = open_scorer(home, kind="late", path=path, name=encoder.model_name)
     return Candidate("late", path, encoder.model_name, model_hash(home), "{}", scorer.score)
 
@@ -198,10 +198,10 @@ def train_cross_encoder(home: Home, examples: Sequence[Example], dev: Sequence[E
         reranker_settings,
         steps=replace(reranker_settings.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed),
     )
-    chosen = read_chosen_encoder(home)
+    chosen_encoder = read_chosen_encoder(home)
     base_folder = (
-        str(home.store.storage.local_copy(chosen["path"]))
-        if chosen
+        str(home.store.storage.local_copy(chosen_encoder["path"]))
+        if chosen_encoder
         else open_base(home).model[0].auto_model.name_or_path
     )
     with seeded(settings.steps):
@@ -214,7 +214,7 @@ def train_cross_encoder(home: Home, examples: Sequence[Example], dev: Sequence[E
         out=home.store.folder("cache", "training") / "cross",
         progress=stage_meter("reranker"),
     )
-    base = chosen["name"] if chosen else open_base(home).model_name
+    base = chosen_encoder["name"] if chosen_encoder else open_base(home).model_name
     (trained.folder / "README.md").write_text(render_cross_card(trained, base=base, examples=examples), encoding="utf8")
     path = store_model(home, trained.folder, f"cross-{trained.sha256[:12]}")
     scorer = open_scorer(home, kind="cross", path=path, name=base)
@@ -248,8 +248,8 @@ def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
     )
     positive_ids: dict[str, set[str]] = {}
     pairs = home.store.read("pairs").select("query", "chunk_id", "other_positive_ids").iter_rows()
-    for query, chunk_id, others in pairs:
-        positive_ids.setdefault(query, set()).update([chunk_id, *others])
+    for query, chunk_id, other_ids in pairs:
+        positive_ids.setdefault(query, set()).update([chunk_id, *other_ids])
     chunk_ids = index.rows["chunk_id"].to_list()
     lists = []
     for example in {example.query: example for example in dev}.values():
@@ -315,20 +315,20 @@ def encoder_beats_its_base(
     development questions is no worse than the base.
     """
     verdict = _check_gains(model, home)
-    chosen = model.filter(pl.col("is_chosen"))
-    if chosen.is_empty() or not verdict.offending.is_empty():
+    chosen_models = model.filter(pl.col("is_chosen"))
+    if chosen_models.is_empty() or not verdict.offending.is_empty():
         return verdict
     sampled_questions = sample_questions(pairs, hard_negatives, count=REEVALUATED)
-    models = open_untrained(home), open_model_folder(home.store.storage.local_copy(chosen["path"].item()))
+    models = open_untrained(home), open_model_folder(home.store.storage.local_copy(chosen_models["path"].item()))
     settings = encoder_settings(home)
     base, tuned = (
         mean_of(score_dense(EncoderTrainer(sentence_model, settings).encode, sampled_questions).questions)
         for sentence_model in models
     )
-    is_other_base = chosen["base_hash"].item() != weights_hash(home)
+    is_other_base = chosen_models["base_hash"].item() != weights_hash(home)
     return replace(
         verdict,
-        offending=chosen.select(verdict.offending.columns).filter(is_other_base or tuned - base < MIN_KIND_GAIN),
+        offending=chosen_models.select(verdict.offending.columns).filter(is_other_base or tuned - base < MIN_KIND_GAIN),
         figures={**verdict.figures, f"{len(sampled_questions)} repeated: base": base, "the chosen encoder": tuned},
         note=f"trained from a different base than TAXKG_MODEL: run `taxkg train`. {verdict.note}"
         if is_other_base
@@ -346,10 +346,10 @@ def reranker_beats_no_reranking(reranker: dy.DataFrame[schemas.Reranker], home: 
 
 
 def _check_gains(models: pl.DataFrame, home: Home) -> Verdict:
-    chosen = models.filter(pl.col("is_chosen"))
+    chosen_models = models.filter(pl.col("is_chosen"))
     offending = [
         row["name"]
-        for row in chosen.iter_rows(named=True)
+        for row in chosen_models.iter_rows(named=True)
         if (row["gain_low"] or 0.0) <= 0 or not _has_measured_weights(home, row["path"], row["sha256"])
     ]
     figures = {f"{row['name']} gain": row["gain"] for row in models.iter_rows(named=True)}
@@ -359,7 +359,7 @@ def _check_gains(models: pl.DataFrame, home: Home) -> Verdict:
         "the one in use (run `taxkg build`, then `taxkg train --kind reranker`)"
     )
     return Verdict(
-        chosen.filter(pl.col("name").is_in(offending)).select("name", "gain", "gain_low", "path"),
+        chosen_models.filter(pl.col("name").is_in(offending)).select("name", "gain", "gain_low", "path"),
         models.height,
         note=f"{note} (no question type may lose more than {-MIN_KIND_GAIN})",
         figures=figures,

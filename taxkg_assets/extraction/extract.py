@@ -146,11 +146,11 @@ def _read_form(source: Source, identity: Identity) -> _Form:
     faces = find_faces(source, identity=identity)
     form_fields = find_form_fields(source) if identity.doc_type == "form" else FormFields()
     boxed = {number: len(boxes) > 1 for number, boxes in faces.items()}
-    stated = find_stated_fields(form_fields.fields, boxed_pages=boxed)
+    stated_fields = find_stated_fields(form_fields.fields, boxed_pages=boxed)
     by_page: dict[int, list[StatedField]] = {}
-    for stated_field in stated if form_fields.is_trusted else ():
+    for stated_field in stated_fields if form_fields.is_trusted else ():
         by_page.setdefault(stated_field.field.page, []).append(stated_field)
-    return _Form(faces, stated, by_page, form_fields.is_trusted)
+    return _Form(faces, stated_fields, by_page, form_fields.is_trusted)
 
 
 def _name_columns(form: _Form, text: PrintedText) -> _Form:
@@ -159,19 +159,21 @@ def _name_columns(form: _Form, text: PrintedText) -> _Form:
     for stated_field in form.stated:
         by_page.setdefault(stated_field.field.page, []).append(stated_field)
     fields_by_page = {
-        page: stated if form.faces.get(page) else name_printed_columns(stated, text.lines[page])
-        for page, stated in by_page.items()
+        page: page_fields if form.faces.get(page) else name_printed_columns(page_fields, text.lines[page])
+        for page, page_fields in by_page.items()
     }
     if form.is_trusted:
         usable = fields_by_page
     else:
         usable = {}
-        for page, stated in fields_by_page.items():
-            fields_with_column = [stated_field for stated_field in stated if stated_field.column]
+        for page, page_fields in fields_by_page.items():
+            fields_with_column = [stated_field for stated_field in page_fields if stated_field.column]
             if fields_with_column:
                 usable[page] = fields_with_column
     return replace(
-        form, stated=[stated_field for stated in fields_by_page.values() for stated_field in stated], by_page=usable
+        form,
+        stated=[stated_field for page_fields in fields_by_page.values() for stated_field in page_fields],
+        by_page=usable,
     )
 
 
@@ -179,7 +181,7 @@ def _keep_tables(
     source: Source, tables_by_page: Mapping[int, list[FoundTable]], blocks: list[Block]
 ) -> tuple[dy.DataFrame[Tables], list[str]]:
     """Build the table rows; a table with a cell without a header is left as plain text, and its id is returned."""
-    tables = build_tables(source, found=[table for of_page in tables_by_page.values() for table in of_page])
+    tables = build_tables(source, found_tables=[table for of_page in tables_by_page.values() for table in of_page])
     if not tables.height:
         return tables, []
     misread_ids = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
@@ -243,16 +245,16 @@ class _Reading:
 
 def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str, pl.DataFrame], Sequence[str]]:
     """Build all tables of a document, which pass the checks; also return why links were left out."""
-    source, shown, document_id = reading.source, reading.shown, reading.document_id
+    source, shown_source, document_id = reading.source, reading.shown, reading.document_id
     anchors = build_anchors(reading.blocks, identity=reading.identity, document_id=document_id)
     sections = build_sections(reading.blocks, anchors, reading.tables, document_id=document_id)
-    spans, elements = build_spans(shown), build_elements(reading.blocks, document_id=document_id)
-    _refuse("spans_are_on_their_page", find_off_page_spans(spans, shown))
+    spans, elements = build_spans(shown_source), build_elements(reading.blocks, document_id=document_id)
+    _refuse("spans_are_on_their_page", find_off_page_spans(spans, shown_source))
     _check_tables(source, elements=elements, anchors=anchors, sections=sections)
     places = find_named_places(source.navigation)
     found_links, reasons = find_links(source, places=places)
     finder = TargetFinder(anchors, sections=sections, elements=elements)
-    numbered = add_publisher_ids(
+    frames_with_ids = add_publisher_ids(
         anchors, sections, tables=reading.tables, places=places.values(), finder=finder, page_url=page_url
     )
     links = build_links(found_links, pages=source.pages, places=places, finder=finder, document_id=document_id)
@@ -260,9 +262,9 @@ def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str,
     frames = {
         "spans": spans,
         "elements": elements,
-        "tables": numbered.tables,
-        "anchors": numbered.anchors,
-        "faces": build_faces(source, identity=reading.identity, found=form.faces),
+        "tables": frames_with_ids.tables,
+        "anchors": frames_with_ids.anchors,
+        "faces": build_faces(source, identity=reading.identity, face_boxes=form.faces),
         "fields": build_fields(
             form.stated,
             anchors=anchors,
@@ -271,11 +273,13 @@ def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str,
             document_id=document_id,
             is_trusted=form.is_trusted,
         ),
-        "sections": numbered.sections,
+        "sections": frames_with_ids.sections,
         "links": links,
-        "references": build_references(numbered.sections, numbered.anchors, identity=reading.identity, links=links),
+        "references": build_references(
+            frames_with_ids.sections, frames_with_ids.anchors, identity=reading.identity, links=links
+        ),
     }
-    return restore_rotation(frames, shown_source=shown), reasons
+    return restore_rotation(frames, shown_source=shown_source), reasons
 
 
 @_without_garbage_collection()

@@ -74,8 +74,8 @@ def find_pages_without_elements(elements: dy.DataFrame[Elements], documents: dy.
     pages = documents.select(
         "document_id", "image_only_pages", page=pl.int_ranges(1, pl.col("page_count") + 1, dtype=pl.Int32)
     ).explode("page")
-    expected = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
-    return expected.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
+    text_pages = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
+    return text_pages.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
 
 
 def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
@@ -170,10 +170,12 @@ def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataF
         references: References of one or more documents.
         sections: Sections of the same documents, whose texts the offsets count in.
     """
-    joined = references.join(sections.select("element_id", section_text="text"), on="element_id", how="left")
+    references_with_text = references.join(
+        sections.select("element_id", section_text="text"), on="element_id", how="left"
+    )
     length = pl.col("end") - pl.col("start")
     is_verbatim = pl.col("section_text").str.slice(pl.col("start"), length) == pl.col("evidence")
-    return joined.filter(~(is_verbatim.fill_null(False) & (length > 0))).select(
+    return references_with_text.filter(~(is_verbatim.fill_null(False) & (length > 0))).select(
         "document_id", "element_id", "start", "kind", "target", "evidence"
     )
 

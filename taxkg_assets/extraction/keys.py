@@ -114,8 +114,8 @@ def _key_of(kind: str, printed_list: str) -> Key:
     if len(members) == 1 and "-" not in members[0]:
         return Key({"code": "runin", "item": "line"}.get(kind, kind), f"{kind}_{members[0]}")
     plural = {"box": "boxes", "code": "codes", "line": "lines", "item": "items"}[kind]
-    grouped = {"box": "box_group", "code": "runin", "item": "line"}.get(kind, kind)
-    return Key(grouped, f"{plural}_{'_'.join(members)}")
+    group_kind = {"box": "box_group", "code": "runin", "item": "line"}.get(kind, kind)
+    return Key(group_kind, f"{plural}_{'_'.join(members)}")
 
 
 def read_members(printed_list: str) -> list[str]:

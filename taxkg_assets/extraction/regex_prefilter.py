@@ -82,9 +82,9 @@ def open_screen(lists: tuple[RuleList[Rule], ...]) -> Screen:
     """Build the prefilter for some lists of rules, once per process.
 
     Args:
-        lists: Lists of rules.
+        lists: Lists of rules of any families.
 
     Returns:
-        The screen.
+        Prefilter, which finds the rules whose words a text contains.
     """
     return Screen(lists)

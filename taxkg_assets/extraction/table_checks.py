@@ -40,10 +40,10 @@ def _place_cells(tables: pl.DataFrame) -> pl.DataFrame:
 def _find_outside(cells: pl.DataFrame, tables: pl.DataFrame) -> pl.DataFrame:
     """Find rows with a cell whose middle is beyond an edge of its table."""
     edges = tables.select("table_id", *(pl.col("bbox").struct.field(name).alias(f"own_{name}") for name in _CORNERS))
-    slack = load_document_checks().table_rows_are_their_own.slack_pt
+    slack_pt = load_document_checks().table_rows_are_their_own.slack_pt
     x, y = (pl.col("x0_pt") + pl.col("x1_pt")) / 2, (pl.col("y0_pt") + pl.col("y1_pt")) / 2
-    is_inside = x.is_between(pl.col("own_x0_pt") - slack, pl.col("own_x1_pt") + slack) & y.is_between(
-        pl.col("own_y0_pt") - slack, pl.col("own_y1_pt") + slack
+    is_inside = x.is_between(pl.col("own_x0_pt") - slack_pt, pl.col("own_x1_pt") + slack_pt) & y.is_between(
+        pl.col("own_y0_pt") - slack_pt, pl.col("own_y1_pt") + slack_pt
     )
     outside = cells.join(edges, on="table_id").filter(~is_inside)
     return outside.select(_ROW).unique().with_columns(other=pl.lit(""))

@@ -132,11 +132,8 @@ class EvidenceCheck(Protocol):
         """Return whether a text is a question that the quotes answer.
 
         Args:
-            question: Text of a model.
-            evidence: Located quotes.
-
-        Args:
             question: Question of a model.
+            evidence: Located quotes.
         """
 
 

@@ -27,10 +27,10 @@ class SectionAddresses:
         Returns:
             The address; None if neither the section nor one above it has one, or the anchor is unknown.
         """
-        seen: set[str] = set()
-        while anchor_id is not None and anchor_id not in seen and (row := self._rows.get(anchor_id)) is not None:
-            if (own := self._own[row]) is not None:
-                return str(own)
-            seen.add(anchor_id)
+        seen_ids: set[str] = set()
+        while anchor_id is not None and anchor_id not in seen_ids and (row := self._rows.get(anchor_id)) is not None:
+            if (own_url := self._own[row]) is not None:
+                return str(own_url)
+            seen_ids.add(anchor_id)
             anchor_id = self._parents[row]
         return None

@@ -39,26 +39,30 @@ def explained(work: Callable[P, T]) -> Callable[P, Any]:
     return run
 
 
-def pack_reply(found: BaseModel) -> CallToolResult:
+def pack_reply(reply: BaseModel) -> CallToolResult:
     """Return a reply as data, and as text without what is empty: a model reads the text, and pays for it.
 
     Args:
-        found: The reply.
+        reply: The reply.
 
     Returns:
         Both forms of the reply.
     """
-    data = found.model_dump(mode="json")
+    data = reply.model_dump(mode="json")
     # A list of its own stays when it is empty: it says that nothing was found.
-    shown = {name: _prune(value) for name, value in data.items() if value is not None and value != ""}
-    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    short_data = {name: _prune(value) for name, value in data.items() if value is not None and value != ""}
+    text = json.dumps(short_data, ensure_ascii=False, separators=(",", ":"))
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
 
 
 def _prune(value: Any) -> Any:
     """Return data without empty texts, lists and objects in its objects."""
     if isinstance(value, dict):
-        return {name: _prune(own) for name, own in value.items() if own is not None and own not in ("", [], {})}
+        return {
+            name: _prune(inner_value)
+            for name, inner_value in value.items()
+            if inner_value is not None and inner_value not in ("", [], {})
+        }
     if isinstance(value, list):
-        return [_prune(own) for own in value]
+        return [_prune(inner_value) for inner_value in value]
     return value

@@ -64,44 +64,44 @@ Field = TypeVar("Field", BoxRow, LineRow)
 _CITATION = re.compile(r"\[(\d+)\]")
 
 
-def cut(text: str, most: int) -> str:
+def cut(text: str, max_chars: int) -> str:
     """Truncate a text at a word boundary and append … where it was truncated.
 
     Args:
         text: Text; line breaks become spaces.
-        most: Maximum number of characters.
+        max_chars: Maximum number of characters.
     """
-    plain = " ".join(text.split())
-    return plain if len(plain) <= most else plain[:most].rsplit(" ", 1)[0] + " …"
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= max_chars else one_line[:max_chars].rsplit(" ", 1)[0] + " …"
 
 
-def reply_answer(found: Answer, *, k: int) -> AnswerReply:
+def reply_answer(answer: Answer, *, k: int) -> AnswerReply:
     """Convert an answer and the passages that it cites to the reply of an agent tool.
 
     Args:
-        found: The answer.
+        answer: The answer.
         k: Number of nearest passages to return if the answer abstains.
 
     Returns:
         The reply.
     """
-    cited = {int(number) for number in _CITATION.findall(found.answer or "")}
-    rows = [row for row in found.results if row.rank in cited] or found.results[:k]
+    cited_ranks = {int(number) for number in _CITATION.findall(answer.answer or "")}
+    rows = [row for row in answer.results if row.rank in cited_ranks] or answer.results[:k]
     return AnswerReply(
-        answer=found.answer,
-        abstained=found.abstained,
-        outcome=found.outcome,
-        confidence=found.confidence,
+        answer=answer.answer,
+        abstained=answer.abstained,
+        outcome=answer.outcome,
+        confidence=answer.confidence,
         sources=[SourceReply(**_source(row, SHORT)) for row in rows],
-        cautions=_cautions(found.quality),
+        cautions=_cautions(answer.quality),
     )
 
 
-def reply_passages(found: Iterable[Result], *, is_full: bool) -> PassagesReply:
+def reply_passages(results: Iterable[Result], *, is_full: bool) -> PassagesReply:
     """Convert ranked passages to the reply of an agent tool.
 
     Args:
-        found: Passages, best first.
+        results: Passages, best first.
         is_full: Whether to return their whole text.
 
     Returns:
@@ -114,7 +114,7 @@ def reply_passages(found: Iterable[Result], *, is_full: bool) -> PassagesReply:
             is_cut=not is_full and len(" ".join(row.text.split())) > SHORT,
             cautions=_cautions(row.quality),
         )
-        for row in found
+        for row in results
     ]
     return PassagesReply(passages=rows)
 
@@ -224,11 +224,11 @@ def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
     )
 
 
-def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
+def reply_trace(trace: Trace, *, depth: int, k: int) -> TraceReply:
     """Convert a trace to the reply of an agent tool: its statements, nearest to the line first.
 
     Args:
-        traced: Trace of a line.
+        trace: Trace of a line.
         depth: Maximum number of steps in each direction.
         k: Maximum number of statements.
 
@@ -236,18 +236,18 @@ def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
         The reply.
     """
     steps: list[TraceStepReply] = []
-    is_cut = False
-    ring: list[tuple[Trace | TraceStep, TraceStep, bool]] = [(traced, step, True) for step in traced.into]
-    ring += [(traced, step, False) for step in traced.out_of]
+    # Lines at one distance from the traced line, each with its next step and the direction of the amount.
+    ring: list[tuple[Trace | TraceStep, TraceStep, bool]] = [(trace, step, True) for step in trace.into]
+    ring += [(trace, step, False) for step in trace.out_of]
     for _ in range(depth):
-        further: list[tuple[Trace | TraceStep, TraceStep, bool]] = []
-        for at, step, is_forward in ring:
-            source, target = (at, step) if is_forward else (step, at)
+        next_ring: list[tuple[Trace | TraceStep, TraceStep, bool]] = []
+        for line, step, is_forward in ring:
+            source, target = (line, step) if is_forward else (step, line)
             steps.append(_trace_step(source, target, step.statement))
-            further += [(step, own, is_forward) for own in step.steps]
-        ring = further
+            next_ring += [(step, next_step, is_forward) for next_step in step.steps]
+        ring = next_ring
     is_cut = bool(ring) or len(steps) > k
-    return TraceReply(line=name_line(traced), label=traced.label, steps=steps[:k], is_cut=is_cut)
+    return TraceReply(line=name_line(trace), label=trace.label, steps=steps[:k], is_cut=is_cut)
 
 
 def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
@@ -309,7 +309,7 @@ def reply_documents(entries: Sequence[DocumentEntry], *, words: str, k: int) -> 
         The reply.
     """
     parts = words.lower().split()
-    found = [
+    matching_entries = [
         entry
         for entry in entries
         if all(part in " ".join(map(str, entry.model_dump().values())).lower() for part in parts)
@@ -317,9 +317,9 @@ def reply_documents(entries: Sequence[DocumentEntry], *, words: str, k: int) -> 
     names = ("document", "title", "form", "doc_type", "revision", "is_draft", "pages", "flags")
     rows = [
         DocumentReply(**{name: getattr(entry, name) for name in names}, pdf_url=entry.pdf_url or "")
-        for entry in found[:k]
+        for entry in matching_entries[:k]
     ]
-    return DocumentsReply(total=len(found), documents=rows)
+    return DocumentsReply(total=len(matching_entries), documents=rows)
 
 
 def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
@@ -332,20 +332,20 @@ def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
     Returns:
         The reply.
     """
-    numbered: dict[tuple[str, str, str, str], list[FormField]] = {}
+    fields_by_key: dict[tuple[str, str, str, str], list[FormField]] = {}
     for field in fields:
         if field.key:
-            numbered.setdefault((field.part, field.key, field.column, field.row), []).append(field)
+            fields_by_key.setdefault((field.part, field.key, field.column, field.row), []).append(field)
     names = ("key", "label", "part", "section", "column", "row", "kind", "formula", "page")
     rows = [
         FieldReply(
-            **{name: getattr(same[0], name) for name in names},
-            copies=sorted({field.copy_name for field in same} - {""}),
-            rectangle=[round(getattr(same[0].bbox, corner), 1) for corner in ("x0", "y0", "x1", "y1")],
+            **{name: getattr(key_fields[0], name) for name in names},
+            copies=sorted({field.copy_name for field in key_fields} - {""}),
+            rectangle=[round(getattr(key_fields[0].bbox, corner), 1) for corner in ("x0", "y0", "x1", "y1")],
         )
-        for same in list(numbered.values())[:k]
+        for key_fields in list(fields_by_key.values())[:k]
     ]
-    return FieldsReply(total=len(numbered), fields=rows)
+    return FieldsReply(total=len(fields_by_key), fields=rows)
 
 
 def choose_revision(rows: Sequence[Field], revision: str) -> Field:
@@ -367,9 +367,9 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
     )
 
 
-def _source(row: Result, most: int) -> dict[str, Any]:
+def _source(row: Result, max_chars: int) -> dict[str, Any]:
     names = ("document", "form", "revision", "page", "heading_path", "node_id")
-    return {"number": row.rank, "text": cut(row.text, most), **{name: getattr(row, name) for name in names}}
+    return {"number": row.rank, "text": cut(row.text, max_chars), **{name: getattr(row, name) for name in names}}
 
 
 def _cautions(flags: Iterable[Flag]) -> list[str]:

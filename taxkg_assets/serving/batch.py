@@ -33,7 +33,14 @@ class SearchFilters(TypedDict):
 
 
 def read_queries(path: Path) -> list[tuple[str, str]]:
-    """Read ids and questions from a JSON Lines file with `id` and `query`; other fields are ignored."""
+    """Read ids and questions from a JSON Lines file with `id` and `query`; other fields are ignored.
+
+    Args:
+        path: File to read.
+
+    Returns:
+        Id and question of each line.
+    """
     rows: list[tuple[str, str]] = []
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")

@@ -38,11 +38,11 @@ def find_box(released: Released, form: str, key: str) -> list[BoxRow]:
         BoxNotFoundError: The form has no such box; the message lists the existing boxes.
     """
     registry = released.table("registry")
-    wanted = _bare(form)
-    boxes = registry.filter(pl.col("form").map_elements(lambda name: _bare(name) == wanted, return_dtype=pl.Boolean))
+    bare_form = _bare(form)
+    boxes = registry.filter(pl.col("form").map_elements(lambda name: _bare(name) == bare_form, return_dtype=pl.Boolean))
     if boxes.is_empty():
-        known = list_names(registry["form"].unique().sort(), unknown_name=form)
-        raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {known}.")
+        form_names = list_names(registry["form"].unique().sort(), unknown_name=form)
+        raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {form_names}.")
     rows = match_key(boxes, re.sub(r"^box[\s_]*", "", key.strip().lower()))
     if rows.is_empty():
         keys = ", ".join(k.removeprefix("box_") for k in boxes["box_key"].unique(maintain_order=True))
@@ -66,8 +66,8 @@ def match_key(boxes: pl.DataFrame, number: str) -> pl.DataFrame:
     divided = boxes.filter(
         (pl.col("group_id") == number) & ~pl.col("document_id").is_in(exact["document_id"].implode())
     ).sort("box_key")
-    first = divided.unique("document_id", keep="first", maintain_order=True)
-    return pl.concat([exact, first]).sort("revision", "document_id", descending=True)
+    first_rows = divided.unique("document_id", keep="first", maintain_order=True)
+    return pl.concat([exact, first_rows]).sort("revision", "document_id", descending=True)
 
 
 def list_named_boxes(released: Released, words: Sequence[str]) -> list[BoxRow]:
@@ -90,8 +90,8 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[BoxRow]:
     if rows.is_empty():
         if len(words) == 2:
             return find_box(released, *words)
-        known = list_names(registry["form"].unique().sort(), unknown_name=name)
-        raise BoxNotFoundError(f"The release has no box {name!r}. Forms with boxes: {known}.")
+        form_names = list_names(registry["form"].unique().sort(), unknown_name=name)
+        raise BoxNotFoundError(f"The release has no box {name!r}. Forms with boxes: {form_names}.")
     number = words[-1].lower()
     if len(words) == 2 and set(rows["box_key"]) == {f"box_{number}"} and rows["form"].n_unique() == 1:
         rows = Registry.cast(match_key(registry.filter(pl.col("form") == rows["form"][0]), number))
@@ -113,8 +113,8 @@ def list_boxes(released: Released, form: str) -> list[BoxRow]:
     """
     rows = list_boxes_of_forms(released, [form])
     if not rows:
-        known = list_names(released.table("registry")["form"].unique().sort(), unknown_name=form)
-        raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {known}.")
+        form_names = list_names(released.table("registry")["form"].unique().sort(), unknown_name=form)
+        raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {form_names}.")
     return rows
 
 
@@ -135,8 +135,10 @@ def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[BoxRow
     if not forms:
         return []
     nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
-    how = find_aligned(registry, nodes, edges=edges).pivot("reader", index=["document_id", "box_key"], values="how")
-    rows = registry.filter(pl.col("form").is_in(forms)).join(how, on=["document_id", "box_key"], how="left")
+    coverage = find_aligned(registry, nodes, edges=edges).pivot(
+        "reader", index=["document_id", "box_key"], values="how"
+    )
+    rows = registry.filter(pl.col("form").is_in(forms)).join(coverage, on=["document_id", "box_key"], how="left")
     absent = [pl.lit(None, dtype=pl.String).alias(reader) for reader in READERS if reader not in rows.columns]
     order = sorted(rows.with_columns(absent).to_dicts(), key=lambda row: order_of_key(row["box_key"]))
     drafts = set(released.table("documents").filter(pl.col("is_draft"))["document_id"])
@@ -160,5 +162,5 @@ def _passages(node_id: str, *, nodes: pl.DataFrame, edges: pl.DataFrame) -> list
     aligned = edges.filter(pl.col("source_id") == node_id, pl.col("relation").is_in(ALIGNED))
     headings = aligned.select(parent_id="target_id").unique()
     columns = ("document_id", "perspective", "page", "heading_path", "text", "node_id", "bboxes")
-    found = nodes.filter(pl.col("level") != "anchor").join(headings, on="parent_id").sort("document_id", "ordinal")
-    return [BoxPassage(**row) for row in found.select(columns).iter_rows(named=True)]
+    passages = nodes.filter(pl.col("level") != "anchor").join(headings, on="parent_id").sort("document_id", "ordinal")
+    return [BoxPassage(**row) for row in passages.select(columns).iter_rows(named=True)]

@@ -119,17 +119,19 @@ def build(
     with store.exclusive():
         if unknown := sorted(set(select) - set(PIPELINE)):
             raise SelectionError(f"No asset named {', '.join(unknown)}. Assets: {', '.join(PIPELINE)}.")
-        if missing := sorted(name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)):
+        if missing_tables := sorted(
+            name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)
+        ):
             raise SelectionError(
-                f"{', '.join(select)} cannot be built alone: {store.uri} does not have {', '.join(missing)} yet. "
-                "Run `taxkg build` first, or select these tables as well."
+                f"{', '.join(select)} cannot be built alone: {store.uri} does not have {', '.join(missing_tables)} "
+                "yet. Run `taxkg build` first, or select these tables as well."
             )
-        given = Home(home=str(store.home))
-        _check_machine(given)
-        if reads_much(given, ("sections",)):
+        opened_home = Home(home=str(store.home))
+        _check_machine(opened_home)
+        if reads_much(opened_home, ("sections",)):
             prepare_processes()
-        manifest, closed = scan_sources(given, roots, default_roots=[SAMPLES])
-        skipped = _list_skipped(given, roots, recorded=manifest.roots)
+        manifest, closed = scan_sources(opened_home, roots, default_roots=[SAMPLES])
+        skipped = _list_skipped(opened_home, roots, recorded=manifest.roots)
         if not manifest.files:
             looked = ", ".join(manifest.roots)
             raise MissingSourceError(
@@ -153,7 +155,7 @@ def build(
             for selection in () if is_current else _phases(select):
                 if result.is_done:
                     run_selection(instance, store, selection=selection, result=result, log_level=log_level)
-            alert_runs(instance, store, result.run_ids, settings=given.settings)
+            alert_runs(instance, store, result.run_ids, settings=opened_home.settings)
         if result.is_done and store.exists("documents"):
             prune_readings(Home(home=str(store.home)))
             prune_indexes(store)
@@ -206,8 +208,8 @@ def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> Non
     figures = {k: _figure(v) for k, v in evaluation.metadata.items() if k != FLOORS}
     table = evaluation.asset_key.to_user_string()
     is_warning = evaluation.severity == dg.AssetCheckSeverity.WARN
-    passed = "passed" if figures.pop(MEASURED, True) else "not measured"
-    word = passed if evaluation.passed else "warned" if is_warning else "blocked"
+    passed_word = "passed" if figures.pop(MEASURED, True) else "not measured"
+    word = passed_word if evaluation.passed else "warned" if is_warning else "blocked"
     result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed or is_warning, figures, word))
 
 
@@ -221,7 +223,14 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
 
 
 def made_with(select: Sequence[str]) -> set[str]:
-    """Extend tables by those that the same Dagster steps produce."""
+    """Extend tables by those that the same Dagster steps produce.
+
+    Args:
+        select: Names of tables.
+
+    Returns:
+        The tables, and those that the same steps produce.
+    """
     read = {spec.name for spec in READ_TABLES}
     return set(select) | (read if read & set(select) else set())
 
@@ -273,6 +282,13 @@ def find_partitions(instance: dg.DagsterInstance, home: Home) -> Sequence[str]:
     """Find the smallest range of partitions that contains all outdated documents.
 
     Dagster stores an event for each partition and table, so a run for one document must not span the library.
+
+    Args:
+        instance: Dagster instance of the home.
+        home: Home whose documents are compared.
+
+    Returns:
+        Ids of consecutive documents; the first document alone if none is outdated.
     """
     assert DOCUMENT_PARTITIONS.name is not None
     partitions = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)

@@ -53,7 +53,9 @@ def find_quoted_cells(text: str, cells: Sequence[CellRecord]) -> list[CellRecord
     words = _squeeze(text)
     rows: dict[int, list[tuple[int, CellRecord]]] = {}
     for cell in cells:
-        value, row, column = (_squeeze(printed or "") for printed in (cell["text"], cell["row_path"], cell["col_path"]))
+        value, row, column = (
+            _squeeze(printed_text or "") for printed_text in (cell["text"], cell["row_path"], cell["col_path"])
+        )
         if value and value in words and row in words and column in words:
             rows.setdefault(cell["row_ix"], []).append((len(value) + len(row) + len(column), cell))
     if not rows:
@@ -91,8 +93,8 @@ def _place(piece: Piece, table: TableRecord | None, *, first_cell: str) -> Piece
     if table is None or not _lacks_rectangles(piece):
         return piece
     cells = table["cells"] or ()
-    quoted = find_quoted_cells(piece.text, cells) or _find_cells_of_row(piece.text, first_cell, cells)
-    boxes = [BoundingBox.of_row(cell["bbox"], page=table["page"]) for cell in quoted]
+    quoted_cells = find_quoted_cells(piece.text, cells) or _find_cells_of_row(piece.text, first_cell, cells)
+    boxes = [BoundingBox.of_row(cell["bbox"], page=table["page"]) for cell in quoted_cells]
     return piece.model_copy(update={"bboxes": boxes})
 
 

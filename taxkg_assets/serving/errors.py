@@ -105,9 +105,9 @@ def find_storage_fault(error: BaseException | None) -> str:
     Returns:
         The operating system's message, with the file if it is known; empty for other errors.
     """
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
+    seen_ids: set[int] = set()
+    while error is not None and id(error) not in seen_ids:
+        seen_ids.add(id(error))
         number = _read_errno(error)
         if number in _DISK_ERRNOS:
             file_name = f": {error.filename or 'the home'}" if isinstance(error, OSError) and error.errno else ""

@@ -54,9 +54,9 @@ def estimate_build(home: Home) -> list[TableEstimate]:
         builder = PIPELINE[name].builder
         if builder is None or "proposer" not in builder.resources:
             continue
-        if missing := [table for table in builder.reads if not home.store.exists(table)]:
+        if missing_tables := [table for table in builder.reads if not home.store.exists(table)]:
             note = (
-                f"not built yet: {', '.join(missing)} (`TAXKG_LLM_PROVIDER=rules taxkg build` builds them "
+                f"not built yet: {', '.join(missing_tables)} (`TAXKG_LLM_PROVIDER=rules taxkg build` builds them "
                 "without a model)"
             )
             rows.append(TableEstimate(name, note=note))

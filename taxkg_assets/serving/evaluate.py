@@ -136,5 +136,5 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
     name, storage = f"reports/evaluation-{gold.stem}", released.store.storage
     storage.write(f"{name}.html", pages.html.encode())
     storage.write(f"{name}.md", pages.markdown.encode())
-    answers, _ = _report_answers(released, queries, name=f"answers-{gold.stem}")
-    return pl.concat([report, answers], how="diagonal"), storage.uri_of(f"{name}.html")
+    answer_rows, _ = _report_answers(released, queries, name=f"answers-{gold.stem}")
+    return pl.concat([report, answer_rows], how="diagonal"), storage.uri_of(f"{name}.html")

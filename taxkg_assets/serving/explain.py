@@ -67,10 +67,10 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
     sentences = nodes.filter(pl.col("level") == "sentence", pl.col("parent_id") == node_id)["node_id"]
     is_of_sentence = pl.col("source_id").is_in(sentences.implode()) & (pl.col("created_by") != "structural")
     relations = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_of_sentence)
-    ordered = relations.sort("relation", "source_id", "target_id", "start")
+    sorted_relations = relations.sort("relation", "source_id", "target_id", "start")
     rows: list[NamedEdgeRecord] = [
         {**row, "source": names_by_id[row["source_id"]], "target": names_by_id[row["target_id"]]}
-        for row in iter_records(ordered, EdgeRecord)
+        for row in iter_records(sorted_relations, EdgeRecord)
     ]
     return Explained(node, rows, find_neighborhood(nodes, edges, node_id=node_id))
 
@@ -94,21 +94,21 @@ def _find_node(name: str, nodes: pl.DataFrame, *, released: Released) -> str:
     return face_node_id(row["document_id"], row["box_key"])
 
 
-def show(found: Explained, *, out: Console) -> None:
+def show(explained: Explained, *, out: Console) -> None:
     """Print an explained node: its type and position, then its edges with their evidence.
 
     Args:
-        found: Result of `explain`.
+        explained: Result of `explain`.
         out: Console to print to.
     """
-    node = found.node
+    node = explained.node
     kind = " ".join(part for part in (node["perspective"], node["level"]) if part)
     out.print(f"[bold]{escape(node['node_id'])}[/]  {kind}", highlight=False)
     location = f"{node['document_id']} p. {node['page']}" if node["document_id"] else "outside the corpus"
     for line in (location, node["heading_path"], node["canonical_id"], node["text"]):
         if line:
             out.print(f"  {escape(line)}", highlight=False)
-    for row in found.edges:
+    for row in explained.edges:
         is_out = row["target_id"] != node["node_id"]
         other, arrow = (row["target"], "→") if is_out else (row["source"], "←")
         relation = row["relation"] + (" (negative)" if row["polarity"] == "negative" else "")

@@ -34,8 +34,8 @@ def find_explanations(node_ids: Sequence[str], released: Released) -> dict[str, 
         pl.col("source_id").is_in(nodes.implode()) & pl.col("relation").is_in(EXPLAINS)
     )
     headings: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    ordered = edges.select("relation", "source_id", "target_id").sort("relation", "source_id", "target_id")
-    for relation, source, target in ordered.iter_rows():
+    sorted_edges = edges.select("relation", "source_id", "target_id").sort("relation", "source_id", "target_id")
+    for relation, source, target in sorted_edges.iter_rows():
         headings[source].append((target, relation))
     return read_explanations(headings, released)
 

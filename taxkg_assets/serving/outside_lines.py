@@ -158,8 +158,8 @@ def _read_flows(released: Released, line: OutsideLine, end: str) -> list[FlowRow
         is_line &= pl.col(f"{end}_part").is_in([*line.part_spellings, ""])
     flows_of_line = released.table("flows").filter(is_line & pl.col(f"{end}_document_id").is_null())
     year = pl.col("document_id").str.extract(_YEAR).fill_null("")
-    ordered = flows_of_line.sort(year, "document_id", "page", "start", "flow_id", descending=[True, *[False] * 4])
-    return [FlowRow(**row) for row in ordered.iter_rows(named=True)]
+    sorted_flows = flows_of_line.sort(year, "document_id", "page", "start", "flow_id", descending=[True, *[False] * 4])
+    return [FlowRow(**row) for row in sorted_flows.iter_rows(named=True)]
 
 
 def _list_ends(released: Released) -> pl.DataFrame:

@@ -86,17 +86,19 @@ def list_other_ends(flows: Sequence[FlowRow], end: str) -> list[str]:
     forms_by_line: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (form, name), statements in statements_by_end.items():
         forms_by_line.setdefault((name, tuple(statements)), []).append(form)
-    ordered = sorted(forms_by_line.items(), key=lambda row: (-len(row[0][1]), min(row[1]), order_of_key(row[0][0])))
-    return [_join_end(name, statements, forms_of_end) for (name, statements), forms_of_end in ordered]
+    sorted_lines = sorted(
+        forms_by_line.items(), key=lambda row: (-len(row[0][1]), min(row[1]), order_of_key(row[0][0]))
+    )
+    return [_join_end(name, statements, forms_of_end) for (name, statements), forms_of_end in sorted_lines]
 
 
 def _join_end(name: str, statements: Sequence[str], forms: Sequence[str]) -> str:
     """Format one end: `1040 line 7a (also 1040-SR)  f1040sd--2025 p. 2`."""
-    first, *others = sorted(forms, key=lambda form: (len(form), form))
-    also = f" (also {', '.join(others)})" if others else ""
-    more = f" and {len(statements) - _MOST_PLACES} more" if len(statements) > _MOST_PLACES else ""
+    first, *other_forms = sorted(forms, key=lambda form: (len(form), form))
+    also = f" (also {', '.join(other_forms)})" if other_forms else ""
+    more_words = f" and {len(statements) - _MOST_PLACES} more" if len(statements) > _MOST_PLACES else ""
     end = f"{first} {name}".strip().replace(" ,", ",")
-    return f"{end}{also}  {', '.join(statements[:_MOST_PLACES])}{more}"
+    return f"{end}{also}  {', '.join(statements[:_MOST_PLACES])}{more_words}"
 
 
 def _print_field(field: FieldRow, *, out: Console) -> None:

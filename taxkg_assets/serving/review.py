@@ -26,8 +26,8 @@ def list_waiting(store: Store) -> list[WaitingRecord]:
     Returns:
         Chunks with the reason why they need review.
     """
-    waiting = find_waiting(Chunks.cast(_read_chunks(store)), Documents.cast(store.read("documents")))
-    return list(iter_records(waiting, WaitingRecord))
+    waiting_chunks = find_waiting(Chunks.cast(_read_chunks(store)), Documents.cast(store.read("documents")))
+    return list(iter_records(waiting_chunks, WaitingRecord))
 
 
 def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str) -> int:

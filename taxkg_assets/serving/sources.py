@@ -62,21 +62,21 @@ def drop(home: str, source: Path) -> list[str]:
     store = Store(home)
     with store.exclusive(), store.lock_manifest():
         manifest = store.read_manifest()
-        named = next((root for root in manifest.roots if root in (str(source), str(source.resolve()))), None)
-        if named is None:
+        named_root = next((root for root in manifest.roots if root in (str(source), str(source.resolve()))), None)
+        if named_root is None:
             source_list = ", ".join(manifest.roots) or "none"
             raise MissingSourceError(f"{source} is not a recorded source of {store.home}. Sources: {source_list}.")
-        if named == str(inbox_of(Home(home=home).settings)):
+        if named_root == str(inbox_of(Home(home=home).settings)):
             raise SourceError(
-                f"{named} cannot be removed: the inbox is always a source. Delete the files in it instead."
+                f"{named_root} cannot be removed: the inbox is always a source. Delete the files in it instead."
             )
         files_of_others = {
-            root: find_source_files(root) for root in existing_roots(manifest.roots) if str(root) != named
+            root: find_source_files(root) for root in existing_roots(manifest.roots) if str(root) != named_root
         }
-        new_manifest = drop_source(manifest, named, other_scans=files_of_others)
+        new_manifest = drop_source(manifest, named_root, other_scans=files_of_others)
         if not new_manifest.files:
             raise SourceError(
-                f"{named} cannot be removed: it is the only source with documents. Record another one first with "
+                f"{named_root} cannot be removed: it is the only source with documents. Record another one first with "
                 "`taxkg build --corpus`, or delete the home."
             )
         store.write_manifest(new_manifest)

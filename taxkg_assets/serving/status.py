@@ -129,8 +129,8 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
         Names of tables whose inputs, code or settings differ from the recorded ones, and of all tables built from them.
     """
     stale = {"documents"} if _documents_changed(home) else set()
-    admitted = states["documents"].documents if states["documents"] is not None else {}
-    current_readings = {document: record["content"] for document, record in admitted.items()}
+    documents = states["documents"].documents if states["documents"] is not None else {}
+    current_readings = {document: record["content"] for document, record in documents.items()}
     for name in states:
         state, upstream = states[name], PIPELINE.upstream(name)
         if (

@@ -307,11 +307,11 @@ def _follow(
     for end_node, row in sorted(
         flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _sort_key_of_line(item[0]))
     ):
-        further: list[TraceStep] = []
+        further_steps: list[TraceStep] = []
         if end_node not in reached:
             reached.add(end_node)
-            further = _follow(end_node, index, end, labels, depth - 1, reached)
-        steps.append(_to_step(row, end, label=labels.get(end_node, ""), further=further))
+            further_steps = _follow(end_node, index, end, labels, depth - 1, reached)
+        steps.append(_to_step(row, end, label=labels.get(end_node, ""), further_steps=further_steps))
     return steps
 
 
@@ -336,7 +336,7 @@ def _sort_key_of_line(node: Node) -> tuple[int, str, tuple[int, str]]:
     return -int(year[1]) if year else 0, f"{document} {part}", order_of_key(key)
 
 
-def _to_step(row: FlowColumns, end: str, *, label: str, further: list[TraceStep]) -> TraceStep:
+def _to_step(row: FlowColumns, end: str, *, label: str, further_steps: list[TraceStep]) -> TraceStep:
     document = row[f"{end}_document_id"]
     return TraceStep(
         **{name: row[f"{end}_{name}"] for name in ("form", "part", "key", "column")},
@@ -345,5 +345,5 @@ def _to_step(row: FlowColumns, end: str, *, label: str, further: list[TraceStep]
         document_id=document,
         label=label,
         statement=TraceStatement(**{name: row[name] for name in TraceStatement.model_fields}),
-        steps=further,
+        steps=further_steps,
     )

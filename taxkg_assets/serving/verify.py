@@ -95,12 +95,12 @@ class Checker:
                 findings.append(self._check_statement(part, claim, draft))
             else:
                 skipped_count += 1
-        ordered = order_findings(findings)
-        counts = Counter(finding.verdict for finding in ordered)
+        sorted_findings = order_findings(findings)
+        counts = Counter(finding.verdict for finding in sorted_findings)
         return Report(
             name=draft.name,
             release=self.released.row["release_ix"],
-            findings=ordered,
+            findings=sorted_findings,
             skipped=skipped_count,
             unchecked=unchecked_count,
             counts={verdict: counts[verdict] for verdict in Verdict},
@@ -218,7 +218,7 @@ class Checker:
             return self._report_missing(quotation, draft)
         claim = read_claim(Statement(quotation.around, 0, 0), language=self._language)
         documents = find_documents(claim.subject, list(self._documents.values()))
-        verdict, reason, best = self._judge_matches(matches, claim, documents)
+        verdict, reason, best_match = self._judge_matches(matches, claim, documents)
         return self._finding(
             draft,
             kind="quotation",
@@ -226,7 +226,7 @@ class Checker:
             verdict=verdict,
             reason=reason,
             score=1.0,
-            evidence=self._evidence_of_match(best),
+            evidence=self._evidence_of_match(best_match),
             compared=[],
         )
 
@@ -237,9 +237,9 @@ class Checker:
             row = self._documents[match.document_id]
             return not row["is_draft"], str(row["revision"]), row["document_id"]
 
-        best = max(matches, key=rank)
+        best_match = max(matches, key=rank)
         if not documents.own:
-            return Verdict.verbatim, "The library contains these words.", best
+            return Verdict.verbatim, "The library contains these words.", best_match
         matches_in_named = [match for match in matches if match.document_id in documents.own]
         if matches_in_named:
             return (
@@ -262,8 +262,12 @@ class Checker:
                 f"Revision {revision} contains these words, but the one that the draft names does not.",
                 newest_match,
             )
-        title = self._documents[best.document_id]["title"]
-        return Verdict.other_form, f"{title} contains these words, but the form that the draft names does not.", best
+        title = self._documents[best_match.document_id]["title"]
+        return (
+            Verdict.other_form,
+            f"{title} contains these words, but the form that the draft names does not.",
+            best_match,
+        )
 
     def _report_missing(self, quotation: Quotation, draft: DraftFile) -> Finding:
         """Return the finding for a quotation that no document contains, with the most similar passage."""
@@ -277,8 +281,8 @@ class Checker:
                     nearest = ratio, differences, passage
         is_likely = nearest is not None and nearest[0] >= LIKELY_QUOTATION
         compared = [
-            ComparedValue(kind="word", stated=stated, found=found, is_equal=False)
-            for stated, found in (nearest[1] if is_likely and nearest is not None else ())
+            ComparedValue(kind="word", stated=stated_value, found=found_value, is_equal=False)
+            for stated_value, found_value in (nearest[1] if is_likely and nearest is not None else ())
         ]
         reason = "The library does not contain these words" + ("; the nearest passage differs." if is_likely else ".")
         return self._finding(

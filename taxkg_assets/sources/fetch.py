@@ -304,8 +304,8 @@ class Fetcher:
             _delete_partial(partial)
             return Fetched(url, "unchanged", sha256=digest, etag=etag, last_modified=modified)
         fetched_path = partial.with_suffix(".fetched")
-        with partial.open("rb") as written:
-            os.fsync(written.fileno())
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
         partial.replace(fetched_path)
         _delete_partial(partial)
         return Fetched(url, "new", path=fetched_path, sha256=digest, etag=etag, last_modified=modified)
@@ -341,8 +341,8 @@ class Fetcher:
             raise FetchError(f"{url}: an address with a user name is not allowed.")
         if host not in self._hosts:
             raise FetchError(f"{url}: the host is not allowed. Allowed hosts: {', '.join(sorted(self._hosts))}.")
-        given = urlsplit(self.base_url)
-        if parts.port not in ({given.port} if host == given.hostname else {None, 443}):
+        base_parts = urlsplit(self.base_url)
+        if parts.port not in ({base_parts.port} if host == base_parts.hostname else {None, 443}):
             port = parts.port or (443 if parts.scheme == "https" else 80)
             raise FetchError(
                 f"{url}: port {port} of {host} is not allowed. If you set --base-url, give it the port of your server."

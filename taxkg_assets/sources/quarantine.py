@@ -29,7 +29,7 @@ def build_quarantine(refusals: Sequence[QuarantineRecord]) -> dy.DataFrame[Quara
 
 
 def find_withheld(
-    documents: pl.DataFrame, quarantine: pl.DataFrame, *, share: float, least: int
+    documents: pl.DataFrame, quarantine: pl.DataFrame, *, max_share: float, least_count: int
 ) -> tuple[pl.DataFrame, bool]:
     """List the documents that failed a check, and decide whether they are too many to continue.
 
@@ -38,12 +38,12 @@ def find_withheld(
     Args:
         documents: Admitted documents.
         quarantine: Refused documents; `is_check_failure` tells which of them failed a check.
-        share: Largest share of all documents, 0 to 1, with which the build continues.
-        least: With fewer documents than this, the build continues in any case.
+        max_share: Largest share of all documents, 0 to 1, with which the build continues.
+        least_count: With fewer documents than this, the build continues in any case.
 
     Returns:
         `document_id`, `stage`, `reason` and `remedy`, one row per document; and whether the build must stop.
     """
     withheld = quarantine.filter("is_check_failure").select("document_id", "stage", "reason", "remedy")
-    total = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()
-    return withheld, withheld.height >= least and withheld.height > share * total
+    document_count = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()
+    return withheld, withheld.height >= least_count and withheld.height > max_share * document_count

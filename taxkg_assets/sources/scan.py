@@ -110,8 +110,8 @@ def _holds_documents(folder: Path) -> bool:
 
 
 def _list_names(paths: Sequence[Path]) -> str:
-    more = f" and {len(paths) - _MAX_NAMES} more" if len(paths) > _MAX_NAMES else ""
-    return ", ".join(printable(path.name) for path in paths[:_MAX_NAMES]) + more
+    more_words = f" and {len(paths) - _MAX_NAMES} more" if len(paths) > _MAX_NAMES else ""
+    return ", ".join(printable(path.name) for path in paths[:_MAX_NAMES]) + more_words
 
 
 def name_of(path: Path) -> str:

@@ -86,10 +86,10 @@ def fetch(site: Site, folder: Path, *, naps: list[float] | None = None, **option
     changes = {"seconds_between": 0.0, "attempts": 3, "seconds_to_read": 2.0}
     changes |= {key: value for key, value in options.items() if key in Limits.model_fields}
     limits = load_fetching().limits.model_copy(update=changes)
-    known = options.get("known")
-    assert known is None or isinstance(known, Known)
+    known_state = options.get("known_state")
+    assert known_state is None or isinstance(known_state, Known)
     fetcher = Fetcher(site.url, limits=limits, sleep=(naps if naps is not None else []).append)
-    return fetcher.fetch(find_urls("f1099div", base_url=site.url)[0], folder, known_state=known)
+    return fetcher.fetch(find_urls("f1099div", base_url=site.url)[0], folder, known_state=known_state)
 
 
 def test_a_new_document_comes_whole_and_asking_again_costs_nothing(site: Site, tmp_path: Path) -> None:

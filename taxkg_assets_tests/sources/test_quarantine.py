@@ -46,7 +46,7 @@ def test_too_many_documents_withheld_by_laws_block(total: int, withheld: int, un
     refused = names[: withheld + unreadable]
     quarantine = build_quarantine([_refusal(name, is_check_failure=ix < withheld) for ix, name in enumerate(refused)])
     documents = Documents.sample(overrides=[{"document_id": name} for name in names[len(refused) :]])
-    found, is_blocked = find_withheld(documents, quarantine, share=0.1, least=5)
+    found, is_blocked = find_withheld(documents, quarantine, max_share=0.1, least_count=5)
     assert found["document_id"].to_list() == names[:withheld]
     assert is_blocked is blocks
 
@@ -56,7 +56,7 @@ def test_a_document_that_is_served_in_an_older_version_counts_once() -> None:
     documents = Documents.sample(overrides=[{"document_id": name} for name in names])
     for withheld, blocks in ((10, False), (11, True)):
         quarantine = build_quarantine([_refusal(name) for name in names[:withheld]])
-        assert find_withheld(documents, quarantine, share=0.1, least=5)[1] is blocks
+        assert find_withheld(documents, quarantine, max_share=0.1, least_count=5)[1] is blocks
 
 
 def test_rows_leave_sorted_and_once_per_document() -> None:

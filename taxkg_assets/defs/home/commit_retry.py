@@ -6,13 +6,13 @@ from deltalake.exceptions import CommitFailedError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 
-def _may_succeed_later(failed: BaseException) -> bool:
+def _may_succeed_later(error: BaseException) -> bool:
     """Return whether a failed commit is worth another try.
 
     The engine reports a bucket that did not answer as a plain `OSError` without a number. Errors of this machine have a
     number, or a type of their own such as `FileNotFoundError`.
     """
-    return isinstance(failed, CommitFailedError) or (type(failed) is OSError and failed.errno is None)
+    return isinstance(error, CommitFailedError) or (type(error) is OSError and error.errno is None)
 
 
 COMMIT_RETRY = Retrying(

@@ -56,10 +56,10 @@ def enforce_contract(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
     from dataframely.exc import SchemaError, ValidationError
 
     schema_columns = list(schema.columns())
-    if missing := [column for column in schema_columns if column not in frame.columns]:
-        raise ContractError(f"{schema.__name__}: missing columns: {', '.join(missing)}.")
-    if extra := [column for column in frame.columns if column not in schema_columns]:
-        raise ContractError(f"{schema.__name__}: unknown columns: {', '.join(extra)}.")
+    if missing_columns := [column for column in schema_columns if column not in frame.columns]:
+        raise ContractError(f"{schema.__name__}: missing columns: {', '.join(missing_columns)}.")
+    if extra_columns := [column for column in frame.columns if column not in schema_columns]:
+        raise ContractError(f"{schema.__name__}: unknown columns: {', '.join(extra_columns)}.")
     try:
         valid_rows = schema.validate(frame.select(schema_columns), cast=False)
     except (ValidationError, SchemaError) as broken:

@@ -58,9 +58,9 @@ def _export_encoder(home: AnyHome, encoder_hash: str, folder: Path) -> ExportCar
     encoder = open_encoder_by_hash(home, encoder_hash)
     if encoder is None:
         raise ExportError(f"this machine does not have the encoder of the index ({encoder_hash})")
-    small = encoder_hash.endswith(SMALL_ARITHMETIC)
+    is_small = encoder_hash.endswith(SMALL_ARITHMETIC)
     base = ExportCard("encoder", encoder.model_name, encoder_hash, encoder.max_tokens, 0, encoder.dimension)
-    return export_encoder(encoder.model, folder, base=replace(base, scale=encoder.scale), is_small=small)
+    return export_encoder(encoder.model, folder, base=replace(base, scale=encoder.scale), is_small=is_small)
 
 
 def _export_reranker(home: AnyHome, row: RerankerRecord, folder: Path) -> ExportCard:

@@ -283,8 +283,8 @@ def _aliases(nodes: Iterable[ast.AST]) -> dict[str, tuple[str, str]]:
     aliases: dict[str, tuple[str, str]] = {}
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            for alias, what in zip(node.names, _imported(node), strict=False):
-                aliases[alias.asname or alias.name.split(".")[0]] = what
+            for alias, imported_name in zip(node.names, _imported(node), strict=False):
+                aliases[alias.asname or alias.name.split(".")[0]] = imported_name
     return aliases
 
 

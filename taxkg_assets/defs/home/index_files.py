@@ -169,8 +169,8 @@ def _list_facts(store: Store, path: str) -> Mapping[str, Any]:
 
 
 def _list_files(store: Store, folder: str) -> Mapping[str, Any]:
-    listed = store.storage.read(f"{folder}/{FILES}")
-    return {} if listed is None else json.loads(listed)
+    listing = store.storage.read(f"{folder}/{FILES}")
+    return {} if listing is None else json.loads(listing)
 
 
 def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: int) -> PassageIndex:

@@ -192,18 +192,18 @@ def read_chosen_encoder(home: AnyHome) -> ModelRecord | None:
     """
     if not home.store.exists("model"):
         return None
-    chosen = home.store.read("model").filter(pl.col("is_chosen"))
-    return next(iter_records(chosen, ModelRecord), None)
+    chosen_rows = home.store.read("model").filter(pl.col("is_chosen"))
+    return next(iter_records(chosen_rows, ModelRecord), None)
 
 
 def _name_in_use(home: AnyHome) -> str:
     """Return the chosen model's folder if it was tuned from today's base, else the base."""
-    chosen = read_chosen_encoder(home)
-    if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
+    chosen_encoder = read_chosen_encoder(home)
+    if chosen_encoder is None or chosen_encoder["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
-    if not home.store.storage.children(chosen["path"]):
-        raise ModelError(f"The promoted model {chosen['path']} no longer exists. Run `taxkg train` again.")
-    return str(home.store.storage.local_copy(chosen["path"]))
+    if not home.store.storage.children(chosen_encoder["path"]):
+        raise ModelError(f"The promoted model {chosen_encoder['path']} no longer exists. Run `taxkg train` again.")
+    return str(home.store.storage.local_copy(chosen_encoder["path"]))
 
 
 def _folder(name: str) -> Path | None:

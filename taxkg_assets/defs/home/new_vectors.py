@@ -37,9 +37,9 @@ class NewVectors:
         Args:
             rows: Rows of `embeddings`.
         """
-        written = io.BytesIO()
-        rows.write_ipc(written)
-        atomic_write(self._path(), written.getvalue())
+        buffer = io.BytesIO()
+        rows.write_ipc(buffer)
+        atomic_write(self._path(), buffer.getvalue())
 
     def _path(self) -> Path:
         return self.store.folder("cache", "vectors") / f"{code_fingerprint(SentenceEncoder)}.arrow"

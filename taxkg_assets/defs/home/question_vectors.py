@@ -112,9 +112,9 @@ def _add(path: Path, rows: pl.DataFrame) -> None:
             rows = pl.concat([cached_rows, rows.join(cached_rows, on="question", how="anti", maintain_order="left")])
             if rows.height == cached_rows.height:
                 return
-        written = io.BytesIO()
-        rows.write_ipc(written)
-        atomic_write(path, written.getvalue())
+        buffer = io.BytesIO()
+        rows.write_ipc(buffer)
+        atomic_write(path, buffer.getvalue())
 
 
 def _read_token_row(row: Mapping[str, Any]) -> TokenVectors:

@@ -108,8 +108,8 @@ def read_reranker(home: AnyHome, *, version: int | None = None, index_encoder: s
 def _read_chosen(home: AnyHome, *, version: int | None) -> RerankerRecord | None:
     if version == -1 or not home.store.exists("reranker"):
         return None
-    chosen = home.store.read("reranker", version=version).filter(pl.col("is_chosen"))
-    return next(iter_records(chosen, RerankerRecord), None)
+    chosen_rows = home.store.read("reranker", version=version).filter(pl.col("is_chosen"))
+    return next(iter_records(chosen_rows, RerankerRecord), None)
 
 
 def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageScorer:

@@ -57,18 +57,18 @@ class ResultCache:
         """Write the results that this run recalled or added, replacing those of earlier runs."""
         path = self._path()
         if self._used != self._known or not path.is_file():
-            written = json.dumps(self._used, separators=(",", ":")).encode()
-            atomic_write(path, hashlib.sha256(written).hexdigest().encode() + b"\n" + written)
+            content = json.dumps(self._used, separators=(",", ":")).encode()
+            atomic_write(path, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
         for former in path.parent.glob(f"{self.name}-*.json"):
             if former != path:
                 former.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, Any]:
         try:
-            digest, _, written = self._path().read_bytes().partition(b"\n")
-            if hashlib.sha256(written).hexdigest().encode() != digest:
+            digest, _, content = self._path().read_bytes().partition(b"\n")
+            if hashlib.sha256(content).hexdigest().encode() != digest:
                 return {}
-            results: dict[str, Any] = json.loads(written)
+            results: dict[str, Any] = json.loads(content)
         except (OSError, ValueError):
             return {}
         return results

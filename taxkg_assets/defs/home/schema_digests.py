@@ -65,13 +65,13 @@ def close_schemas(names: Iterable[str]) -> set[str]:
     Returns:
         The given names that `schemas` defines, and the names that they use.
     """
-    nodes, seen, waiting = _schema_nodes(), set[str](), list(names)
-    while waiting:
-        name = waiting.pop()
-        if name in nodes and name not in seen:
-            seen.add(name)
-            waiting += _named_in(name)
-    return seen
+    nodes, seen_names, unread_names = _schema_nodes(), set[str](), list(names)
+    while unread_names:
+        name = unread_names.pop()
+        if name in nodes and name not in seen_names:
+            seen_names.add(name)
+            unread_names += _named_in(name)
+    return seen_names
 
 
 @cache

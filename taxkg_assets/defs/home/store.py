@@ -277,12 +277,12 @@ class Store(StoredTables):
         self._create(name)
         state = self._state_after_write(name)
         digests = {**state.documents, **documents}
-        remaining = {document_id: entry for document_id, entry in sorted(digests.items()) if entry is not None}
-        content = digest(*(f"{document_id}={entry.get('content', '')}" for document_id, entry in remaining.items()))
+        digests_left = {document_id: entry for document_id, entry in sorted(digests.items()) if entry is not None}
+        content = digest(*(f"{document_id}={entry.get('content', '')}" for document_id, entry in digests_left.items()))
         record = {
             "taxkg.content": content,
             "taxkg.inputs": content,
-            "taxkg.documents": json.dumps(remaining, sort_keys=True),
+            "taxkg.documents": json.dumps(digests_left, sort_keys=True),
         }
         quoted_ids = ", ".join("'" + document_id.replace("'", "''") + "'" for document_id in sorted(documents))
         predicate = f"document_id IN ({quoted_ids})"

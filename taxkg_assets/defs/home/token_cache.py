@@ -45,9 +45,9 @@ class TokenCache:
         if not path.is_file():
             return TokenMemory()
         try:
-            written = path.read_bytes()
-            arrays = io.BytesIO(written[_DIGEST_BYTES:])
-            if hashlib.sha256(arrays.getbuffer()).digest() != written[:_DIGEST_BYTES]:
+            content = path.read_bytes()
+            arrays = io.BytesIO(content[_DIGEST_BYTES:])
+            if hashlib.sha256(arrays.getbuffer()).digest() != content[:_DIGEST_BYTES]:
                 return TokenMemory()
             names = np.load(arrays, allow_pickle=False)
             return read_memory({str(name): np.load(arrays, allow_pickle=False) for name in names})

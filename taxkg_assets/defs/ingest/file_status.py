@@ -56,7 +56,7 @@ def inbox_of(settings: Settings) -> Path:
 def inspect_files(
     files: Mapping[str, SourceFile],
     *,
-    admitted: Mapping[str, str],
+    admitted_hashes: Mapping[str, str],
     settings: Settings,
     hash_file: Callable[[Path], str] = sha256_of,
 ) -> dict[str, FileStatus]:
@@ -64,7 +64,7 @@ def inspect_files(
 
     Args:
         files: Entries of the manifest by document.
-        admitted: SHA-256 by document, for documents of earlier builds; of two files with the same bytes, theirs stays.
+        admitted_hashes: SHA-256 by document, for documents of earlier builds; of equal files, an admitted one stays.
         settings: Settings with the maximum file size and the inbox.
         hash_file: Function that returns the SHA-256 of a file.
 
@@ -75,32 +75,32 @@ def inspect_files(
         document: _inspect_file(file, settings=settings, hash_file=hash_file) for document, file in files.items()
     }
     readable = {document: status.sha256 for document, status in statuses.items() if not status.reason}
-    for document_id, first_document in find_duplicate_files(readable, admitted_hashes=admitted).items():
+    for document_id, first_document in find_duplicate_files(readable, admitted_hashes=admitted_hashes).items():
         reason = f"{printable(files[document_id].path)} has the same bytes as the document {first_document}."
         statuses[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
     return statuses
 
 
 def _inspect_file(file: SourceFile, *, settings: Settings, hash_file: Callable[[Path], str]) -> FileStatus:
-    path, shown = Path(file.path), printable(file.path)
+    path, printed_path = Path(file.path), printable(file.path)
     if file.rival is not None:
         reason = (
-            f"Two files have this name, and they differ or cannot be compared: {shown} and "
+            f"Two files have this name, and they differ or cannot be compared: {printed_path} and "
             f"{printable(file.rival.path)}."
         )
         return _refuse("open", reason, RIVAL_REMEDY)
     try:
         if _is_link_out_of(path, inbox=inbox_of(settings)):
-            return _refuse("open", f"{shown} is a link to a file outside the inbox.", LINK_REMEDY)
+            return _refuse("open", f"{printed_path} is a link to a file outside the inbox.", LINK_REMEDY)
         size = path.stat().st_size
         if size > settings.document_memory_mb * MIB:
-            reason = f"{shown} has {size // MIB} MiB, more than the limit of {settings.document_memory_mb} MiB."
+            reason = f"{printed_path} has {size // MIB} MiB, more than the limit of {settings.document_memory_mb} MiB."
             return _refuse("limits", reason, SIZE_REMEDY)
         return FileStatus(hash_file(path))
     except FileNotFoundError:
-        return _refuse("open", f"{shown} does not exist.", BACK_REMEDY)
+        return _refuse("open", f"{printed_path} does not exist.", BACK_REMEDY)
     except OSError as closed:
-        return _refuse("open", f"{shown} cannot be read ({closed.strerror}).", READ_REMEDY)
+        return _refuse("open", f"{printed_path} cannot be read ({closed.strerror}).", READ_REMEDY)
 
 
 def _is_link_out_of(path: Path, *, inbox: Path) -> bool:

@@ -128,9 +128,11 @@ def inspect_sources(
     Returns:
         The state of each document's file, with the reason if it cannot be read.
     """
-    admitted = {document: row["sha256"] for document, row in admitted_rows.items() if document in files}
+    admitted_hashes = {document: row["sha256"] for document, row in admitted_rows.items() if document in files}
     return inspect_files(
-        {document: files[document] for document in sorted(document_ids)}, admitted=admitted, settings=home.settings
+        {document: files[document] for document in sorted(document_ids)},
+        admitted_hashes=admitted_hashes,
+        settings=home.settings,
     )
 
 
@@ -150,10 +152,10 @@ def clear_quarantine(store: Store) -> None:
     Args:
         store: Tables of the home.
     """
-    refused = store.read_or_empty("quarantine").with_columns(code_version=pl.lit(""))
-    if refused.height:
-        documents = {name: {"content": "to be tried again"} for name in refused["document_id"]}
-        store.replace_documents("quarantine", refused, documents=documents)
+    quarantine = store.read_or_empty("quarantine").with_columns(code_version=pl.lit(""))
+    if quarantine.height:
+        documents = {name: {"content": "to be tried again"} for name in quarantine["document_id"]}
+        store.replace_documents("quarantine", quarantine, documents=documents)
 
 
 def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batch]:
@@ -170,24 +172,26 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
     store, refiner_digest, refine_rows = home.store, refinement_fingerprint(home, name), open_refinement(home, name)
     state = store.state(name)
     published = dict(state.documents) if state is not None else {}
-    admitted = {row["document_id"]: row for row in iter_records(store.read("documents"), DocumentRecord)}
+    admitted_rows = {row["document_id"]: row for row in iter_records(store.read("documents"), DocumentRecord)}
     stale = [
         document
-        for document in sorted(set(document_ids) & admitted.keys())
+        for document in sorted(set(document_ids) & admitted_rows.keys())
         if published.get(document, {}).get("reading")
-        != extraction_key(admitted[document]["sha256"], admitted[document]["code_version"])
+        != extraction_key(admitted_rows[document]["sha256"], admitted_rows[document]["code_version"])
         or published[document].get("settler", "") != refiner_digest
     ]
-    _restore_readings(home, [admitted[document] for document in stale])
-    removed: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(published.keys() - admitted.keys()))
-    if removed:
-        yield schema_of(name).create_empty(), removed
+    _restore_readings(home, [admitted_rows[document] for document in stale])
+    removed_entries: dict[str, Mapping[str, str] | None] = dict.fromkeys(
+        sorted(published.keys() - admitted_rows.keys())
+    )
+    if removed_entries:
+        yield schema_of(name).create_empty(), removed_entries
     frames: list[pl.DataFrame] = []
     states: dict[str, Mapping[str, str] | None] = {}
     megabytes = 0.0
     with stage_progress(name, len(stale)) as progress:
         for document_id in stale:
-            folder = folder_of(store, admitted[document_id])
+            folder = folder_of(store, admitted_rows[document_id])
             frame = refine_rows(folder)
             frames.append(frame)
             states[document_id] = {
@@ -209,13 +213,13 @@ def find_unpublished(store: Store) -> set[str]:
     Args:
         store: Tables of the home.
     """
-    admitted = store.state("documents")
-    if admitted is None:
+    documents_state = store.state("documents")
+    if documents_state is None:
         return set()
     states = [store.state(name) for name in PER_DOCUMENT]
     published = [state.documents if state is not None else {} for state in states]
     unpublished = set()
-    for document_id, record in admitted.documents.items():
+    for document_id, record in documents_state.documents.items():
         if any(table.get(document_id, {}).get("reading") != record["content"] for table in published):
             unpublished.add(document_id)
     return unpublished
@@ -272,9 +276,9 @@ def prune_readings(home: Home) -> None:
     """
     store = home.store
     rows = store.read("documents").select("document_id", "sha256", "code_version").rows()
-    kept = {digest(document_id): extraction_key(sha256, version) for document_id, sha256, version in rows}
+    kept_keys = {digest(document_id): extraction_key(sha256, version) for document_id, sha256, version in rows}
     for folder in store.folder("cache", "extract").iterdir():
-        store.forget_other_readings(folder, keep=kept.get(folder.name, ""))
+        store.forget_other_readings(folder, keep=kept_keys.get(folder.name, ""))
 
 
 def folder_of(store: Store, row: DocumentRecord) -> Path:
@@ -324,17 +328,17 @@ def _read(home: Home, jobs: Sequence[Job], *, statuses: Mapping[str, FileStatus]
             )
         elif (Path(job.folder) / "contents.json").exists():
             outcomes_by_id[job.document_id] = Outcome(job.document_id, True, 0.0)
-    missing = [j for j in jobs if j.document_id not in outcomes_by_id]
-    missing.sort(key=lambda j: (-Path(j.path).stat().st_size if Path(j.path).exists() else 0, j.document_id))
+    unread_jobs = [j for j in jobs if j.document_id not in outcomes_by_id]
+    unread_jobs.sort(key=lambda j: (-Path(j.path).stat().st_size if Path(j.path).exists() else 0, j.document_id))
     settings = home.settings
     limits = Limits(seconds=settings.document_seconds, memory_mb=settings.document_memory_mb)
     with stage_progress("documents", len(jobs)) as progress:
         progress.advance("documents", len(outcomes_by_id))
-        with timed("parse") if missing else nullcontext():
+        with timed("parse") if unread_jobs else nullcontext():
             outcomes = open_engine(settings).read(
-                missing, limits=limits, on_done=lambda _: progress.advance("documents")
+                unread_jobs, limits=limits, on_done=lambda _: progress.advance("documents")
             )
-    if missing:
+    if unread_jobs:
         keep_times(home.store)
     by_id = outcomes_by_id | {o.document_id: o for o in outcomes}
     return [by_id[j.document_id] for j in jobs]

@@ -154,10 +154,10 @@ def read_documents(
     Raises:
         OSError: A reading cannot be written, as on a full disk.
     """
-    ordered = list(jobs)
-    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    for job in ordered:
-        waiting.put(job)
+    job_list = list(jobs)
+    waiting_jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in job_list:
+        waiting_jobs.put(job)
     outcomes: dict[str, Outcome] = {}
     failures: list[BaseException] = []
     lock = threading.Lock()
@@ -169,27 +169,27 @@ def read_documents(
 
     def serve() -> None:
         try:
-            _serve(waiting, limits=limits, record=record)
+            _serve(waiting_jobs, limits=limits, record=record)
         except BaseException as failure:
             failures.append(failure)
 
-    threads = [threading.Thread(target=serve, daemon=True) for _ in range(min(workers, len(ordered)))]
+    threads = [threading.Thread(target=serve, daemon=True) for _ in range(min(workers, len(job_list)))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     if failures:
         raise failures[0]
-    return [outcomes[job.document_id] for job in ordered]
+    return [outcomes[job.document_id] for job in job_list]
 
 
-def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[[Outcome], None]) -> None:
+def _serve(waiting_jobs: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[[Outcome], None]) -> None:
     """Feed one child from the queue, replacing it whenever it is lost."""
     child: _Child | None = None
     try:
         while True:
             try:
-                job = waiting.get_nowait()
+                job = waiting_jobs.get_nowait()
             except queue.Empty:
                 return
             child = child or _Child(limits)

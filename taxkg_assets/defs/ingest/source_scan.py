@@ -61,10 +61,10 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, default_roots: Seque
         recorded = sorted({*manifest.roots, str(inbox_of(home.settings))})
         scanned_roots = [root.resolve() for root in chosen_roots] or existing_roots(recorded)
         scans, unreadable_reasons = _scan(scanned_roots)
-        merged = merge_sources(manifest, scans)
-        if merged != manifest:
-            store.write_manifest(merged)
-    return ScannedSources(merged, unreadable_reasons)
+        new_manifest = merge_sources(manifest, scans)
+        if new_manifest != manifest:
+            store.write_manifest(new_manifest)
+    return ScannedSources(new_manifest, unreadable_reasons)
 
 
 def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:

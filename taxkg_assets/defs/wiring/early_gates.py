@@ -30,18 +30,18 @@ class _Batch:
 
     Attributes:
         evaluate: Function that evaluates the gates.
-        begun: Its run in the background, which may still wait in the queue.
+        future: Evaluation in the background, which may still wait in the queue.
         results: Results by gate; None until they are known.
     """
 
     evaluate: Callable[[], Mapping[str, GateResult]]
-    begun: Future[Mapping[str, GateResult]]
+    future: Future[Mapping[str, GateResult]]
     results: Mapping[str, GateResult] | None = None
 
     def wait(self, background: BackgroundWork) -> Mapping[str, GateResult]:
         """Return the verdicts, evaluating gates here that have not started."""
         if self.results is None:
-            self.results = self.evaluate() if self.begun.cancel() else background.wait(self.begun)
+            self.results = self.evaluate() if self.future.cancel() else background.wait(self.future)
         return self.results
 
 
@@ -50,9 +50,11 @@ class EarlyGates:
     """The gates of one run that are evaluated in the background before their steps."""
 
     background: BackgroundWork = field(init=False)
-    written: dict[str, Home] = field(default_factory=dict)
+    written_tables: dict[str, Home] = field(default_factory=dict)
+    """Home of each table that was written since the last call of `begin`."""
     batches: dict[tuple[str, str], _Batch] = field(default_factory=dict)
-    begun: set[str] = field(default_factory=set)
+    """Batch by table and gate."""
+    begun_tables: set[str] = field(default_factory=set)
     """Tables whose gates began before the table's own step was over."""
     finished: set[str] = field(default_factory=set)
     """Tables whose steps have ended: their rows are final for this run."""
@@ -74,10 +76,10 @@ class EarlyGates:
     def begin(self) -> None:
         """Start evaluating the gates of all tables written since the last call, then tables that can be built now."""
         with self.lock:
-            while self.written:
-                table, home = self.written.popitem()
-                if table in self.begun:
-                    self.begun.discard(table)
+            while self.written_tables:
+                table, home = self.written_tables.popitem()
+                if table in self.begun_tables:  # `begin_early` has started its gates
+                    self.begun_tables.discard(table)
                 else:
                     self._begin_table(home, table)
             if self.begin_tables is not None:
@@ -90,7 +92,7 @@ class EarlyGates:
             home: Tables, files and settings of the home.
             table: Name of the table.
         """
-        self.begun.add(table)
+        self.begun_tables.add(table)
         self._begin_table(home, table)
 
     def begin_small(self, home: Home, table: str) -> None:
@@ -126,7 +128,7 @@ class EarlyGates:
             name: Name of the gate.
         """
         batch = self.batches.get((table, name))
-        if batch is None or (batch.results is None and not batch.begun.done()):
+        if batch is None or (batch.results is None and not batch.future.done()):
             return False
         try:
             result = batch.wait(self.background)[name]
@@ -147,9 +149,10 @@ class EarlyGates:
             running: Batch that is being evaluated in the background.
         """
         for name in PIPELINE.gates(table):
-            other = self.batches.get((table, name))
-            if other is not None and other is not running and other.results is None and other.begun.cancel():
-                other.results = other.evaluate()
+            batch = self.batches.get((table, name))
+            # `cancel` succeeds only for a batch that has not started.
+            if batch is not None and batch is not running and batch.results is None and batch.future.cancel():
+                batch.results = batch.evaluate()
                 return
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
@@ -164,7 +167,7 @@ class EarlyGates:
             Exception: The error that the gate raised in the background.
         """
         batch = self.batches.get((table, name))
-        if batch is not None and batch.begun.running():
+        if batch is not None and batch.future.running():
             self.evaluate_next(table, running=batch)
         result = batch.wait(self.background)[name] if batch is not None else None
         if isinstance(result, Exception):
@@ -207,7 +210,7 @@ def record_output(home: Home, table: str, *, is_changed: bool) -> None:
     if _running:
         _running[-1].finished.add(table)
         if is_changed:
-            _running[-1].written[table] = home
+            _running[-1].written_tables[table] = home
 
 
 def find_run() -> EarlyGates | None:

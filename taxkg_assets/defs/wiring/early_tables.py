@@ -38,11 +38,11 @@ class _EarlyTable:
 
     Attributes:
         made_from: Digest of all that its rows depend on.
-        begun: The work on it, which may be running.
+        future: Work in the background that builds the table; it may not have started.
     """
 
     made_from: str
-    begun: Future[Written]
+    future: Future[Written]
 
 
 def begin_tables(home: Home, instance: dg.DagsterInstance, *, current_table: str) -> None:
@@ -108,8 +108,8 @@ def wait_until_prepared(name: str) -> None:
     """
     run = find_run()
     preparation = run.preparations.get(name) if run is not None else None
-    if preparation is not None and not preparation.cancel() and (failed := preparation.exception()) is not None:
-        _LOG.warning("Preparing %s in the background failed, so its own step builds it: %s", name, failed)
+    if preparation is not None and not preparation.cancel() and (error := preparation.exception()) is not None:
+        _LOG.warning("Preparing %s in the background failed, so its own step builds it: %s", name, error)
 
 
 def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:
@@ -136,9 +136,9 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
 
     def make() -> Written:
         wait_until_prepared(name)
-        written = make_in_process(home, name, input_states, made_from=made_from)
+        result = make_in_process(home, name, input_states, made_from=made_from)
         run.begin_early(home, name)
-        return written
+        return result
 
     run.early_tables[name] = None  # so that a table that is over at once is not begun twice
     run.early_tables[name] = _EarlyTable(made_from, run.background.submit(make))
@@ -156,11 +156,11 @@ def take_table(name: str, *, made_from: str) -> Written | None:
     """
     if (run := find_run()) is None:
         return None
-    early: _EarlyTable | None = run.early_tables.get(name)
-    if early is None or early.begun.cancel():
+    early_table: _EarlyTable | None = run.early_tables.get(name)
+    if early_table is None or early_table.future.cancel():
         return None
     try:
-        written = run.background.wait(early.begun)
+        result = run.background.wait(early_table.future)
     except StepDiedError:  # the step builds the table itself, with more memory
         return None
-    return written if early.made_from == made_from else None
+    return result if early_table.made_from == made_from else None

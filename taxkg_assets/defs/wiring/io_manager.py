@@ -42,22 +42,24 @@ class DeltaIO(dg.ConfigurableIOManager):
         name = context.asset_key.to_user_string()
         store = self.home.store
         if isinstance(obj, WholeTable):
-            written = write_whole(store, name, obj)
+            description = write_whole(store, name, obj)
         elif isinstance(obj, Written):
-            written = obj
+            description = obj
         else:
             version_before = store.version(name)
             for frame, documents in obj.batches if isinstance(obj, DocumentBatches) else ():
                 if documents:
                     store.replace_documents(name, frame, documents=documents)
             # With partitions, each shows its own document; rows of another document would mislead.
-            written = describe(store, name, version_before=version_before, has_preview=not context.has_asset_partitions)
+            description = describe(
+                store, name, version_before=version_before, has_preview=not context.has_asset_partitions
+            )
             if context.has_asset_partitions:
                 add_partition_metadata(context, describe_documents(store, name, context.asset_partition_keys))
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
-        set_data_version(context, written.content)
-        context.add_output_metadata(dict(written.metadata))
-        record_output(self.home, name, is_changed=not written.metadata["unchanged"])
+        set_data_version(context, description.content)
+        context.add_output_metadata(dict(description.metadata))
+        record_output(self.home, name, is_changed=not description.metadata["unchanged"])
 
     def load_input(self, context: dg.InputContext) -> TableState:
         """Return the state of an input table if its gates, and those of all its own inputs, passed and are current.

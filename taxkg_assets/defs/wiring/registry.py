@@ -115,12 +115,12 @@ class Pipeline:
             names: Names of tables.
         """
         tables: set[str] = set()
-        waiting = list(names)
-        while waiting:
-            name = waiting.pop()
+        unread_names = list(names)
+        while unread_names:
+            name = unread_names.pop()
             if name not in tables:
                 tables.add(name)
-                waiting += self.upstream(name)
+                unread_names += self.upstream(name)
         return tables
 
     def order(self) -> list[str]:

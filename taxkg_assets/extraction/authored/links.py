@@ -163,16 +163,16 @@ def _find_covered(spans: Sequence[Span], areas: Sequence[LinkArea]) -> Iterator[
         yield _Covered(area, (parts[0][0], parts[0][1]), (parts[-1][0], parts[-1][2]), " ".join(text.split()))
 
 
-def _find_part(span: Span, left: float, right: float) -> tuple[int, int]:
+def _find_part(span: Span, left_x: float, right_x: float) -> tuple[int, int]:
     """Find which letters of a span lie between two sides; a side that cuts a word goes to its nearer end."""
     text = span.text
-    if span.x0 >= left - 1.0 and span.x1 <= right + 1.0:
+    if span.x0 >= left_x - 1.0 and span.x1 <= right_x + 1.0:
         return 0, len(text)
-    ends = list(accumulate((_WIDTHS.get(letter, _WIDTH) for letter in text), initial=0.0))
-    scale = (span.x1 - span.x0) / (ends[-1] or 1.0)
-    edges = [span.x0 + end * scale for end in ends]
-    start = 0 if span.x0 >= left - 1.0 else _find_edge(text, edges, left)
-    end = len(text) if span.x1 <= right + 1.0 else _find_edge(text, edges, right)
+    letter_ends = list(accumulate((_WIDTHS.get(letter, _WIDTH) for letter in text), initial=0.0))
+    scale = (span.x1 - span.x0) / (letter_ends[-1] or 1.0)
+    edges = [span.x0 + end * scale for end in letter_ends]
+    start = 0 if span.x0 >= left_x - 1.0 else _find_edge(text, edges, left_x)
+    end = len(text) if span.x1 <= right_x + 1.0 else _find_edge(text, edges, right_x)
     return start, max(start, end)
 
 

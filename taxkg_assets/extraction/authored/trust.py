@@ -170,8 +170,8 @@ def _measure_disorder(paragraphs: Sequence[_Paragraph]) -> float:
     if len(running_text) < 4:
         return 0.0
     wrong_pairs = 0
-    for before, after in pairwise(running_text):
-        above, below = before.spans[0], after.spans[0]
+    for before, next_paragraph in pairwise(running_text):
+        above, below = before.spans[0], next_paragraph.spans[0]
         is_same_column = abs(below.x0 - above.x0) < 6 * above.size_pt
         wrong_pairs += is_same_column and below.y1 < above.y0 - above.size_pt
     return wrong_pairs / (len(running_text) - 1)

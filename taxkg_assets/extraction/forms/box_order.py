@@ -136,9 +136,6 @@ def group_by_distance(
         position: Returns the position of an item in points.
         least_gap_pt: Distance in points from which an item starts a new group.
 
-    Args:
-        least_gap_pt: Distance in points from which an item starts a new group.
-
     Returns:
         Groups in order of position.
     """

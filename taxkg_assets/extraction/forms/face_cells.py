@@ -31,12 +31,6 @@ def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line
 
     Args:
         page: Page with its spans, rules and fields.
-        items: Lines, cells and boxes of the page.
-        cells: Lines by number of the cell.
-        least_lines: A cell with fewer lines is left as it is; so is then one that anything else is in, among which its
-            lines have their places.
-
-    Args:
         items: Lines, cells and boxes of the page; the list is changed in place.
         cells: Lines by number of the cell; new cells are added.
         least_lines: Least number of lines of a cell. If this is above 1, a cell with anything else in it stays as it
@@ -73,10 +67,6 @@ def stack_captions(page: Page, items: list[Item], *, cells: dict[int, list[Line]
 
     Args:
         page: Page with its form fields.
-        items: Lines, cells and numbered lines of the page.
-        cells: Lines by number of the cell.
-
-    Args:
         items: Lines, cells and numbered lines of the page; the list is changed in place.
         cells: Lines by number of the cell; new cells are added.
     """
@@ -209,15 +199,8 @@ def find_cell(line: Line, ruling: Ruling) -> Corners | None:
     """Find the ruled cell around a line; the outer sides of a face need not be drawn.
 
     Args:
-        line: The line.
-        ruling: Lines drawn on its page.
-
-    Args:
         line: Line on the face of a form.
         ruling: Lines drawn on the page.
-
-    Returns:
-        Corners in points; None if no cell of the size of a face's encloses it.
 
     Returns:
         Corners in points; None if no cell encloses the line, or only one that is larger than the cells of a face.

@@ -71,20 +71,20 @@ class _Cell:
 
 
 def build_faces(
-    source: Source, *, identity: FormIdentity, found: Mapping[int, Sequence[FaceBox]] | None = None
+    source: Source, *, identity: FormIdentity, face_boxes: Mapping[int, Sequence[FaceBox]] | None = None
 ) -> dy.DataFrame[schemas.Faces]:
     """Build one row per box of a form, from the first copy that prints the box with a label.
 
     Args:
         source: The document's pages.
         identity: Form and revision; only documents of type `form` have a face.
-        found: Result of `find_faces`; None to find the boxes here.
+        face_boxes: Result of `find_faces`; None to find the boxes here.
 
     Returns:
         One row per (document_id, box_key); none for documents without a face of boxes.
     """
     best_boxes: dict[str, FaceBox] = {}
-    faces = found if found is not None else find_faces(source, identity=identity)
+    faces = face_boxes if face_boxes is not None else find_faces(source, identity=identity)
     for page in source.pages:
         for box in faces[page.page]:
             best_box = best_boxes.get(box.box_key)

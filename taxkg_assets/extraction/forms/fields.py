@@ -5,7 +5,6 @@ A key that the PDF states for a field is used if the page prints that key. Other
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,6 +14,14 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.box_order import sort_by_rows
+from taxkg_assets.extraction.forms.label_words import (
+    find_answer,
+    find_own_words,
+    find_part,
+    find_question,
+    find_words,
+    remove_parts,
+)
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.option_labels import add_words, find_distinct_labels, find_option_labels
 from taxkg_assets.extraction.forms.spoken import find_formula
@@ -22,7 +29,6 @@ from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.regions import FaceBox
 from taxkg_assets.rules.models.form_lines import load_form_lines
-from taxkg_assets.rules.models.spoken import load_spoken
 
 Row = Mapping[str, Any]
 _HEADINGS = ("part", "section", "subsection")
@@ -86,8 +92,8 @@ def _split_labels(
     for ix, row in enumerate(rows):
         if row["key"] or row["column"]:
             # The lines of a box have one label.
-            place = row["column"], "" if row["key"].startswith("box_") else row["row"]
-            groups[row["page"], row["copy"], row["key"], *place, row["label"]].append(ix)
+            place_in_table = row["column"], "" if row["key"].startswith("box_") else row["row"]
+            groups[row["page"], row["copy"], row["key"], *place_in_table, row["label"]].append(ix)
     for (page, _, key, column, _, label), label_ixs in groups.items():
         indices = label_ixs
         if not key.startswith("box_") or column:
@@ -104,18 +110,18 @@ def _split_labels(
         if (
             all(words_over)
             and len(set(words_over)) > 1
-            and (label_rest := _without_parts(label, {*words_over})) is not None
+            and (label_rest := remove_parts(label, {*words_over})) is not None
         ):
             for ix, part in zip(indices, words_over, strict=True):
                 rows[ix]["label"] = " ".join(f"{label_rest} {part}".split())
             continue
-        parts = [_find_words(label, spoken_labels[ix]) for ix in indices]
-        answers = [_find_answer(rows[ix]["spoken"]) for ix in indices]
+        parts = [find_words(label, spoken_labels[ix]) for ix in indices]
+        answers = [find_answer(rows[ix]["spoken"]) for ix in indices]
         spoken_parts = [spoken_labels[ix] for ix in indices]
         has_checks_alone = all(rows[ix]["kind"] == "checkbox" for ix in indices)
         options = find_option_labels(label, spoken_parts) if has_checks_alone else []
         if all(answers) and len(set(answers)) > 1:
-            _set_labels(rows, indices, [f"{_find_question(label)} {answer}" for answer in answers])
+            _set_labels(rows, indices, [f"{find_question(label)} {answer}" for answer in answers])
         elif options:
             _set_labels(rows, indices, options)
         elif all(parts) and len(set(parts)) == len(indices):
@@ -123,7 +129,7 @@ def _split_labels(
         elif has_checks_alone:
             _set_labels(rows, indices, find_distinct_labels(spoken_parts) or [label] * len(indices))
         else:
-            own_labels = [_find_own_words(label, spoken_labels[ix], key=rows[ix]["key"]) or label for ix in indices]
+            own_labels = [find_own_words(label, spoken_labels[ix], key=rows[ix]["key"]) or label for ix in indices]
             _set_labels(rows, indices, own_labels)
 
 
@@ -144,78 +150,9 @@ def _find_words_over(label: str, field_box: Row, column_head: Row | None, lines:
         and column_head["bbox"]["y0_pt"] - room <= line.y0
         and line.y1 <= min(column_head["bbox"]["y1_pt"] + room, field_box["y0_pt"] + room)
         and line.text != label
-        and _find_part(label, line.text) >= 0
+        and find_part(label, line.text) >= 0
     ]
     return max(lines_over, key=lambda line: line.base).text if lines_over else ""
-
-
-def _without_parts(label: str, parts: set[str]) -> str | None:
-    """Remove parts from a label where each occurs last, the longest first; None if the rest does not contain one."""
-    for part in sorted(parts, key=lambda part: (-len(part), part)):
-        start = _find_part(label, part)
-        if start < 0:
-            return None
-        label = f"{label[:start]} {label[start + len(part) :]}"
-    return label
-
-
-def _find_part(label: str, part: str) -> int:
-    """Return where a part of whole words begins in a label for the last time; −1 if the label does not contain it."""
-    matches = list(re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", label))
-    return matches[-1].start() if matches else -1
-
-
-def _find_own_words(label: str, spoken: str, *, key: str) -> str:
-    """Find the words of a field of a box besides the label of all its fields: as printed, or else as spoken."""
-    label_letters = _letters_of(label)
-    spoken_parts = [part.strip(" .") for part in spoken.split(". ")]
-    own_parts = [
-        part
-        for part in spoken_parts
-        if part[:1].isupper()
-        and not _letters_of(part).startswith(label_letters)
-        and _letters_of(part) != _letters_of(key)
-    ]
-    printed_parts = (_find_words(label, part) or _find_most_words(label, part) for part in own_parts)
-    return next(filter(None, printed_parts), "") or next(iter(own_parts), "")
-
-
-def _find_most_words(label: str, spoken: str) -> str:
-    """Find the printed words from the first to the last spoken word; empty if these are too different.
-
-    The printed words may not be more than the spoken ones, and more than half of the spoken words must be among them.
-    An abbreviation may be spoken as one word or several.
-    """
-    printed_words, spoken_letters = label.split(), [_letters_of(word) for word in spoken.split()]
-    printed_letters = [_letters_of(word) for word in printed_words]
-    if len(spoken_letters) < 2 or spoken_letters[0] not in printed_letters:
-        return ""
-    start = printed_letters.index(spoken_letters[0])
-    if spoken_letters[-1] not in printed_letters[start + 1 :]:
-        return ""
-    end = printed_letters.index(spoken_letters[-1], start + 1) + 1
-    common_count = sum(word in spoken_letters for word in printed_letters[start:end])
-    return " ".join(printed_words[start:end]) if end - start <= len(spoken_letters) < 2 * common_count else ""
-
-
-def _letters_of(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold()
-
-
-def _find_answer(spoken: str) -> str:
-    """Return the answer that a spoken text gives to its question, `Yes` or `No`; empty if it gives none."""
-    match = _match_answer(spoken)
-    return match["answer"] if match is not None else ""
-
-
-def _find_question(label: str) -> str:
-    """Return the question of a label that also prints the answers; a label that begins with an answer stays whole."""
-    match = _match_answer(label)
-    return (label[: match.start()].rstrip() if match is not None else "") or label
-
-
-def _match_answer(text: str) -> re.Match[str] | None:
-    return next((match for rule in load_spoken().answers if (match := rule.pattern.search(text)) is not None), None)
 
 
 def _complete_columns(rows: Sequence[dict[str, Any]]) -> None:
@@ -251,22 +188,6 @@ def _find_near_letters(field_box: Row, column_rows: Sequence[Row]) -> set[str]:
         if gap <= most_gap:
             (columns_above if is_above else columns_below).append((gap, row["column"]))
     return {min(side)[1] for side in (columns_above, columns_below) if side}
-
-
-def _find_words(label: str, spoken: str) -> str:
-    """Find the whole words of a label that equal a spoken text but for blanks and signs; empty if there are none."""
-    letter_ixs = [ix for ix, letter in enumerate(label) if letter.isalnum()]
-    letters = "".join(label[ix].casefold() for ix in letter_ixs)
-    spoken_letters = "".join(letter.casefold() for letter in spoken if letter.isalnum())
-    at = letters.find(spoken_letters) if spoken_letters else -1
-    while at >= 0:
-        start, end = letter_ixs[at], letter_ixs[at + len(spoken_letters) - 1] + 1
-        if not (label[:start][-1:].isalnum() or label[end:][:1].isalnum()):
-            words = label[start:end]
-            is_open = words.count("(") > words.count(")")
-            return words + ")" if is_open and label[end:].startswith(")") else words
-        at = letters.find(spoken_letters, at + 1)
-    return ""
 
 
 class _PrintedForm:

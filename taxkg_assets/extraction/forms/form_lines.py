@@ -216,9 +216,6 @@ def find_separator_ys(page: Page) -> list[float]:
     """Return the heights of horizontal rules across the page, including those drawn in several strokes.
 
     Args:
-        page: The page.
-
-    Args:
         page: Page with its rules.
 
     Returns:

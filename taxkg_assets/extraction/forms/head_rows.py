@@ -22,10 +22,6 @@ def are_heads_of_one_grid(row: Sequence[Unit], next_unit: Unit) -> bool:
     """Return whether a unit is a column head of the same grid as the units of a row.
 
     Args:
-        row: Units of a row.
-        next_unit: The unit that follows.
-
-    Args:
         row: Numbered lines, boxes, columns or labels of one row.
         next_unit: The one that follows in reading order.
 

@@ -121,9 +121,6 @@ def find_repeats(numbers: Sequence[LineNumber], pieces: Sequence[Line] = ()) -> 
         numbers: Numbers at the start of pieces.
         pieces: All pieces of the page.
 
-    Args:
-        numbers: Numbers at the start of pieces.
-
     Returns:
         The repeated numbers.
     """
@@ -165,9 +162,6 @@ def find_amounts(
         numbers: Numbers at the start of pieces.
         repeats: Numbers repeated next to the amounts.
         pieces: All pieces of the page.
-
-    Args:
-        numbers: Numbers at the start of pieces.
 
     Returns:
         The numbers that were filled in.

@@ -99,15 +99,15 @@ def _names_of(number: str, letter: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w(])(?P<number>{'|'.join(spellings)})(?![\w)])")
 
 
-def _x_of(piece: Line, at: int) -> float:
-    _, right = cut_line(piece, at)
-    return right[0].x0 if right else piece.x1
+def _x_of(piece: Line, char_ix: int) -> float:
+    _, pieces_after = cut_line(piece, char_ix)
+    return pieces_after[0].x0 if pieces_after else piece.x1
 
 
-def _is_bold_at(piece: Line, at: int) -> bool:
+def _is_bold_at(piece: Line, char_ix: int) -> bool:
     """Decide whether a number is set in bold; letters in brackets and roman numerals of rows may be plain."""
-    _, right = cut_line(piece, at)
-    return bool(right) and (right[0].first.is_bold or at == 0 or not piece.text[at].isalnum())
+    _, pieces_after = cut_line(piece, char_ix)
+    return bool(pieces_after) and (pieces_after[0].first.is_bold or char_ix == 0 or not piece.text[char_ix].isalnum())
 
 
 def _make_line(form_lines: FormLines, key: str, place: _Place, *, stated_keys: set[str]) -> None:

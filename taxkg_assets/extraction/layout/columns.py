@@ -100,9 +100,9 @@ def _cut(items: list[Item], *, depth: int) -> list[list[Item]]:
         bands = _bands(items, gutter)
         if len(bands) > 1:
             return [run for band in bands for run in _cut(band, depth=depth + 1)]
-    left = [item for item in items if item.x1 <= gutter + _EDGE_TOLERANCE_PT]
-    right = [item for item in items if item.x1 > gutter + _EDGE_TOLERANCE_PT]
-    return _cut(left, depth=depth + 1) + _cut(right, depth=depth + 1)
+    left_items = [item for item in items if item.x1 <= gutter + _EDGE_TOLERANCE_PT]
+    right_items = [item for item in items if item.x1 > gutter + _EDGE_TOLERANCE_PT]
+    return _cut(left_items, depth=depth + 1) + _cut(right_items, depth=depth + 1)
 
 
 def _by_row(items: list[Item]) -> list[Item]:

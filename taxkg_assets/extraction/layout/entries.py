@@ -40,9 +40,6 @@ def begins_entry(line: Line, entry_lines: Sequence[Line]) -> bool:
 
     Args:
         line: Printed line.
-        entry_lines: Lines above it, from top to bottom.
-
-    Args:
         entry_lines: Lines of the entry above, from top to bottom.
 
     Returns:

@@ -114,8 +114,8 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
     shown_spans = [span for span in spans if span.text and not span.text.isspace()]
     if not shown_spans:
         return None
-    first, last = shown_spans[0], shown_spans[-1]
-    longest_span, most_letters, y0, y1 = first, len(first.text), first.y0, first.y1
+    first_span, last_span = shown_spans[0], shown_spans[-1]
+    longest_span, most_letters, y0, y1 = first_span, len(first_span.text), first_span.y0, first_span.y1
     is_marked = False
     for span in shown_spans:
         # Faster than `min` and `max`.
@@ -129,19 +129,19 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
     text = "".join(span.text for span in spans).strip()
     if "  " in text or "\t" in text:
         text = " ".join(text.split())
-    x0 = first.x0
-    blank_count = len(first.text) - len(first.text.lstrip())
+    x0 = first_span.x0
+    blank_count = len(first_span.text) - len(first_span.text.lstrip())
     if blank_count:
-        x0 += (first.x1 - first.x0) * blank_count / len(first.text)
+        x0 += (first_span.x1 - first_span.x0) * blank_count / len(first_span.text)
     return Line(
         page,
         list(spans),
-        first,
-        last,
+        first_span,
+        last_span,
         text,
         x0,
         y0,
-        last.x1,
+        last_span.x1,
         y1,
         longest_span.size_pt,
         longest_span.y1,
@@ -257,9 +257,6 @@ def join_row(pieces: list[Line]) -> Line:
     """Return the pieces of one printed line as one line.
 
     Args:
-        pieces: Pieces from left to right.
-
-    Args:
         pieces: Pieces of one printed line, from left to right.
     """
     if len(pieces) == 1:
@@ -299,10 +296,6 @@ def are_joined(text_before: str, text_after: str, *, gap_pt: float, size_pt: flo
     Args:
         text_before: Text on the left.
         text_after: Text on the right.
-        gap_pt: Distance between them in points.
-        size_pt: Type size in points.
-
-    Args:
         gap_pt: Distance between the texts, in points.
         size_pt: Larger of their type sizes, in points.
 
@@ -337,13 +330,7 @@ def cut_line(line: Line, char_ix: int) -> tuple[list[Line], list[Line]]:
 
     Args:
         line: Line to cut.
-        char_ix: Character of its text before which it is cut.
-
-    Args:
         char_ix: Number of the character in the line's text that begins the second part.
-
-    Returns:
-        Lines before and after the cut.
 
     Returns:
         Lines before and after the cut; a blank part yields an empty list.
@@ -371,13 +358,13 @@ def _find_stored(line: Line, char_ix: int) -> int:
     blank_count = len(stored_text) - len(stored_text.lstrip())
     if len(line.text) == len(stored_text.strip()):
         return char_ix + blank_count
-    place = blank_count
+    stored_ix = blank_count
     for _ in range(char_ix):
-        is_blank = stored_text[place : place + 1].isspace()
-        place += 1
-        while is_blank and stored_text[place : place + 1].isspace():
-            place += 1
-    return place
+        is_blank = stored_text[stored_ix : stored_ix + 1].isspace()
+        stored_ix += 1
+        while is_blank and stored_text[stored_ix : stored_ix + 1].isspace():
+            stored_ix += 1
+    return stored_ix
 
 
 def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, list[Piece]]:

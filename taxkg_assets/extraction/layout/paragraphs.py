@@ -336,8 +336,8 @@ def _is_under_title(line: Line, line_above: Line) -> bool:
         return False
     shown_spans = [span for span in line_above.spans if span.text.strip()]
     return any(
-        abs(after.x0 - line.x0) < 2.0 and after.x0 - before.x1 > 0.5 * line.size
-        for before, after in pairwise(shown_spans)
+        abs(next_span.x0 - line.x0) < 2.0 and next_span.x0 - before.x1 > 0.5 * line.size
+        for before, next_span in pairwise(shown_spans)
     )
 
 

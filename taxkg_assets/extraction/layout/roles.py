@@ -142,9 +142,6 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_bottom: fl
         page: Page with its spans, rules and fields.
         style: Type sizes of the document, in points.
         title_bottom: Height of the rule below the masthead, in points.
-
-    Args:
-        title_bottom: Height of the rule below the masthead, in points.
     """
     line = paragraph.first
     if page.page != 1:

@@ -16,10 +16,6 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
     """Split a paragraph into its bold run-in heading and the text after it.
 
     Args:
-        paragraph: The paragraph.
-        is_continued: Whether the heading began before; bold words at the start are then its continuation.
-
-    Args:
         paragraph: Paragraph whose first words may be bold.
         is_continued: Whether the heading began in the paragraph before; bold words at the start then continue that
             heading.
@@ -66,8 +62,8 @@ def _with_full_stop(heading_lines: list[Line], text_lines: list[Line]) -> tuple[
     """Add to a heading its period where that is set in plain type, with the text after it."""
     if not heading_lines or not text_lines or text_lines[0].text[:2] != ". ":
         return heading_lines, text_lines
-    stop, after = cut_line(text_lines[0], 1)
-    return [*heading_lines[:-1], join_row([heading_lines[-1], *stop])], [*after, *text_lines[1:]]
+    stop, rest_lines = cut_line(text_lines[0], 1)
+    return [*heading_lines[:-1], join_row([heading_lines[-1], *stop])], [*rest_lines, *text_lines[1:]]
 
 
 def _without_remark(heading_lines: list[Line], text_lines: list[Line]) -> tuple[list[Line], list[Line]]:

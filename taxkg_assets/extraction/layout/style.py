@@ -117,9 +117,6 @@ def find_edges(page: Page) -> tuple[float, float]:
     """Return the bottom of the page's header area and the top of its footer area, in points.
 
     Args:
-        page: The page.
-
-    Args:
         page: Page whose height is used.
     """
     limit = thresholds()

@@ -128,9 +128,6 @@ def is_amount(text: str) -> bool:
     """Return whether a cell's text is a number, an amount, a rate or a printed blank.
 
     Args:
-        text: Text to test.
-
-    Args:
         text: Text of a cell.
     """
     # None begins with a letter, as nearly all texts do.
@@ -139,9 +136,6 @@ def is_amount(text: str) -> bool:
 
 def is_numbered(text: str) -> bool:
     """Return whether a line begins with the number of a worksheet line.
-
-    Args:
-        text: Text to test.
 
     Args:
         text: Text of a line.
@@ -153,9 +147,6 @@ def is_line_number(text: str) -> bool:
     """Return whether a text consists of the number or letter of a worksheet line.
 
     Args:
-        text: Text to test.
-
-    Args:
         text: Text of a cell.
     """
     return load_tables().line_numbers.matches(text)
@@ -163,9 +154,6 @@ def is_line_number(text: str) -> bool:
 
 def is_year(text: str) -> bool:
     """Return whether a text consists of a year.
-
-    Args:
-        text: Text to test.
 
     Args:
         text: Text of a cell.
@@ -177,9 +165,6 @@ def is_note(text: str) -> bool:
     """Return whether a line begins like a footnote or a note.
 
     Args:
-        text: Text to test.
-
-    Args:
         text: Text of a line.
     """
     return load_tables().notes.matches(text)
@@ -187,9 +172,6 @@ def is_note(text: str) -> bool:
 
 def is_filing_note(text: str) -> bool:
     """Return whether a line is the remark printed next to a worksheet's caption.
-
-    Args:
-        text: Text to test.
 
     Args:
         text: Text of a line.
@@ -201,9 +183,6 @@ def is_caption(text: str) -> bool:
     """Return whether a line begins like the numbered caption of a table or worksheet.
 
     Args:
-        text: Text to test.
-
-    Args:
         text: Text of a line.
     """
     return load_tables().captions.numbered_table.pattern.search(text) is not None
@@ -213,13 +192,7 @@ def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
     """Group runs into printed lines, top to bottom, each from left to right.
 
     Args:
-        runs: Runs of text.
-
-    Args:
         runs: Runs of one page or table.
-
-    Returns:
-        Lines of runs.
 
     Returns:
         Runs of each line, from left to right.
@@ -238,9 +211,6 @@ def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
 
 def join_text(runs: Iterable[Run]) -> str:
     """Join the runs of a cell, undoing hyphenation between lower-case letters at line ends.
-
-    Args:
-        runs: Runs of text.
 
     Args:
         runs: Runs of one cell.
@@ -288,11 +258,11 @@ def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
     cut_x = span.x0 + (cut_ix + 0.5) * step
     if abs(cut_x - wall.at) > 2 * span.size_pt:
         return [span]
-    left, right = (
+    left_part, right_part = (
         replace(span, text=span.text[:cut_ix], x1=wall.at - 1),
         replace(span, text=span.text[cut_ix:], x0=wall.at + 1),
     )
-    return [left, *_split_at_walls(right, ruling)]
+    return [left_part, *_split_at_walls(right_part, ruling)]
 
 
 def _is_walled(ruling: Ruling, run: Run, x: float) -> bool:

@@ -39,9 +39,6 @@ def find_intersections(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.b
         may_meet: Pairs to compare, n × m.
 
     Returns:
-        Row in `boxes`, row in `others`, and shared area in square points, each of shape (pairs,).
-
-    Returns:
         Row in `boxes` and row in `others` of each pair, and the area shared, in square points; each of shape
         (pairs,).
     """
@@ -138,10 +135,6 @@ def find_overlaps(start: Floats, end: Floats, other_start: Floats | float, other
 
 def holds(outer: Sequence[float], inner: Sequence[float]) -> bool:
     """Return whether the center of a rectangle is in another rectangle.
-
-    Args:
-        outer: Rectangle x0, y0, x1, y1, in points.
-        inner: Rectangle, in points.
 
     Args:
         outer: Rectangle x0, y0, x1, y1 that may contain the other, in points.

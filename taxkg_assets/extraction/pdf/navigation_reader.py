@@ -281,9 +281,9 @@ class NavigationReader:
             return Bookmark(level, title, name=self._decode(target, "name"))
         return Bookmark(level, title, place=self._read_place(target))
 
-    def _decode(self, value: Value, what: str) -> str:
+    def _decode(self, value: Value, limit_name: str) -> str:
         """Decode a string; a longer one than allowed is cut one character after the limit, so that callers can tell."""
-        return strip_control_characters(find_words(value, max_chars=self._limits.chars_of(what) + 1))
+        return strip_control_characters(find_words(value, max_chars=self._limits.chars_of(limit_name) + 1))
 
     def _resolve(self, value: Value) -> Value:
         """Follow a reference, and a reference that it leads to, but no third one."""
@@ -313,8 +313,8 @@ class NavigationReader:
             self._reasons.append(reason)
 
 
-def _number_at(values: list[Value], at: int | None) -> float | None:
-    value = values[at] if at is not None and at < len(values) else None
+def _number_at(values: list[Value], value_ix: int | None) -> float | None:
+    value = values[value_ix] if value_ix is not None and value_ix < len(values) else None
     return _drop_far(float(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 

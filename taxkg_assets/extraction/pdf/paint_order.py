@@ -37,9 +37,9 @@ class PaintOrder:
         Returns:
             The painting order.
         """
-        written = [(order, box) for order, (kind, box) in enumerate(log) if kind.endswith("-text")]
+        texts = [(order, box) for order, (kind, box) in enumerate(log) if kind.endswith("-text")]
         images = [(order, box, True) for order, (kind, box) in enumerate(log) if kind == "fill-image"]
-        return cls(written, [*images, *((order, box, False) for order, box in occluders)])
+        return cls(texts, [*images, *((order, box, False) for order, box in occluders)])
 
     def compare(self, boxes: Floats, *, least_share: float) -> npt.NDArray[np.bool_]:
         """Determine for each text rectangle whether text was painted there, and whether it was covered later.

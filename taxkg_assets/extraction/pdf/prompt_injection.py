@@ -35,9 +35,6 @@ def find_rows(hidden_texts: Iterable[HiddenText]) -> list[HiddenText]:
     """Join fragments of invisible text, and drop typesetting marks and stray letters.
 
     Args:
-        hidden_texts: Invisible texts of a document.
-
-    Args:
         hidden_texts: Invisible texts and prompt injections of a document, ordered by page.
 
     Returns:

@@ -35,11 +35,11 @@ def open_text_parts(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterat
     lines = _lines(data)
     while len(lines) > _PORTION_LINES:
         document = open_text(b"\n".join(lines[:_PORTION_LINES]))
-        cut = _find_cut(document, lines[:_PORTION_LINES])
-        if cut is None:
+        cut_counts = _find_cut(document, lines[:_PORTION_LINES])
+        if cut_counts is None:
             document.close()
             break
-        page_count, line_count = cut
+        page_count, line_count = cut_counts
         yield document, page_count
         lines = lines[line_count:]
     document = open_text(b"\n".join(lines))

@@ -99,7 +99,7 @@ def apply_reference_proposals(
     Returns:
         References, with verified answers in place of the rules' rows.
     """
-    answers = {
+    proposals_by_id = {
         outcome.item_id: outcome.proposal
         for outcome in outcomes
         if outcome.created_by == "llm" and outcome.proposal is not None
@@ -107,7 +107,7 @@ def apply_reference_proposals(
     rows = list(references.iter_rows(named=True))
     rows_by_key: dict[tuple[Any, ...], Row] = {}
     for row in rows:
-        answer = answers.get(_item_id(row))
+        answer = proposals_by_id.get(_item_id(row))
         new_row = _apply(row, answer) if answer is not None else row
         key = tuple(new_row[name] for name in References.primary_key())
         if key not in rows_by_key or new_row["created_by"] == "llm":
@@ -117,12 +117,12 @@ def apply_reference_proposals(
 
 
 def _apply(row: Row, answer: ReferenceProposal) -> Row:
-    chosen = _split_target(answer.target, row) if answer.target is not None else None
-    if chosen is None or not answer.evidence or not all(_is_verbatim(quote, row) for quote in answer.evidence):
+    target_columns = _split_target(answer.target, row) if answer.target is not None else None
+    if target_columns is None or not answer.evidence or not all(_is_verbatim(quote, row) for quote in answer.evidence):
         return row
     return {
         **row,
-        **chosen,
+        **target_columns,
         "relation": answer.relation,
         "polarity": answer.polarity,
         "confidence": answer.confidence,
@@ -137,8 +137,8 @@ def _is_verbatim(evidence: Evidence, row: Row) -> bool:
     start, end = (int(number) for number in span.split("-"))
     if element_id != row["element_id"] or not row["start"] <= start < end <= row["end"]:
         return False
-    quoted: str = row["evidence"][start - row["start"] : end - row["start"]]
-    return quoted == evidence.quote
+    quote: str = row["evidence"][start - row["start"] : end - row["start"]]
+    return quote == evidence.quote
 
 
 def _item_id(row: Row) -> str:

@@ -184,7 +184,7 @@ def read_destination(view: ClauseView) -> Relation | None:
         return None
     is_field = view.mention.kind in ("box", "line")
     is_owners_amount = view.mention.holds_amount and not view.mention.is_denied
-    is_whole = is_owners_amount and verb.sense == PLACE and _is_whole(verb, phrase, after=view.after)
+    is_whole = is_owners_amount and verb.sense == PLACE and _is_whole(verb, phrase, text_after=view.after)
     if verb.mood == BAN:
         if verb.sense == PLACE and is_field and view.mention.holds_amount and not view.mention.is_self:
             return Relation("excludes", "negative", "not_put_into")
@@ -198,13 +198,13 @@ def read_destination(view: ClauseView) -> Relation | None:
     return Relation("references", "positive", "may_put_into")
 
 
-def _is_whole(verb: Predicate, phrase: str, *, after: str) -> bool:
+def _is_whole(verb: Predicate, phrase: str, *, text_after: str) -> bool:
     """Decide whether what is put somewhere is the owner's amount; its name may follow the place."""
     if _is_part_of(verb):
         return not load_relations().partial_amounts.matches(phrase)
     if verb.is_passive or not load_relations().bare_places.matches(phrase):
         return load_relations().whole_amounts.matches(phrase)
-    return load_relations().nothing_more.matches(after) or load_relations().whole_amounts.matches(after)
+    return load_relations().nothing_more.matches(text_after) or load_relations().whole_amounts.matches(text_after)
 
 
 def _find_fronted_destination(view: ClauseView) -> tuple[Predicate, str] | None:

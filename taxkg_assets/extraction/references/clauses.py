@@ -139,7 +139,7 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
         last_clause = clauses[-1]
         segment = sentence[last_clause.start : clause_break.gap]
         kind = _next_kind(
-            clause_break, last=last_clause, segment=segment, is_leading=is_leading, is_inserted=is_inserted
+            clause_break, last_clause=last_clause, segment=segment, is_leading=is_leading, is_inserted=is_inserted
         )
         if kind is None:
             continue
@@ -171,28 +171,30 @@ def read_clause(sentence: str, clauses: list[Clause], *, position: int) -> tuple
         Text of the clause, after the beginning of the clause that it continues, and its kind.
     """
     ix = bisect_right([clause.start for clause in clauses], position) - 1
-    ends = {clause.start: after.start for clause, after in pairwise(clauses)}
+    end_by_start = {clause.start: next_clause.start for clause, next_clause in pairwise(clauses)}
     clause = clauses[ix]
-    text = sentence[clause.start : ends.get(clause.start, len(sentence))]
+    text = sentence[clause.start : end_by_start.get(clause.start, len(sentence))]
     if clause.resumes >= 0:
-        text = sentence[clause.resumes : ends[clause.resumes]] + text
+        text = sentence[clause.resumes : end_by_start[clause.resumes]] + text
     return text, clause.kind
 
 
-def _next_kind(place: _Break, *, last: Clause, segment: str, is_leading: bool, is_inserted: bool) -> str | None:
+def _next_kind(
+    clause_break: _Break, *, last_clause: Clause, segment: str, is_leading: bool, is_inserted: bool
+) -> str | None:
     """Decide what clause begins at a place, if any does."""
-    is_within = last.kind != MAIN
-    if place.sort in (CONDITION, ASIDE, MAIN):
-        return place.sort
-    if place.sort == "main_clause_starts":
-        return MAIN if is_within and is_leading and _may_open(place.rule_id, segment) else None
-    if place.sort == "inserted_clause_ends":
+    is_within = last_clause.kind != MAIN
+    if clause_break.sort in (CONDITION, ASIDE, MAIN):
+        return clause_break.sort
+    if clause_break.sort == "main_clause_starts":
+        return MAIN if is_within and is_leading and _may_open(clause_break.rule_id, segment) else None
+    if clause_break.sort == "inserted_clause_ends":
         return MAIN if is_within and is_inserted and _has_verb(segment) else None
-    if place.sort == "trailing_clause_ends":
+    if clause_break.sort == "trailing_clause_ends":
         return MAIN if is_within and not is_leading else None
-    if place.sort == "next_verb":
-        return last.kind if is_negated(segment) else None
-    return last.kind
+    if clause_break.sort == "next_verb":
+        return last_clause.kind if is_negated(segment) else None
+    return last_clause.kind
 
 
 def _may_open(rule_id: str, segment: str) -> bool:
@@ -212,8 +214,8 @@ def _find_breaks(sentence: str, *, rule_words: int) -> Iterator[_Break]:
         kind = ASIDE if is_complement or rule.id == ASIDE else CONDITION
         yield _Break(match.start(), match.start(), kind, is_after_comma=match[0].startswith((",", "—", ":")))
     # Without a subordinate clause no clause end is searched for: that spares most sentences the slowest patterns.
-    ends = (rules.main_clause_starts, rules.inserted_clause_ends, rules.trailing_clause_ends)
-    for breaking in ends if subordinate else ():
+    end_rules = (rules.main_clause_starts, rules.inserted_clause_ends, rules.trailing_clause_ends)
+    for breaking in end_rules if subordinate else ():
         for rule, match in _match_all(breaking, sentence, rule_words=rule_words):
             yield _Break(match.end(), match.start(), breaking.group, rule_id=rule.id)
     for rule, match in _match_all(rules.coordinate, sentence, rule_words=rule_words):

@@ -104,62 +104,68 @@ def _join_groups(groups: Sequence[list[Mention]], links: Sequence[str]) -> list[
     end = max(max(mention.group[1], mention.end) for group in groups for mention in group)
     places: list[ClusterRange] = []
     for ix, group in enumerate(groups):
-        contained = _find_contained(groups, links, at=ix)
+        contained = _find_contained(groups, links, group_ix=ix)
         kind = groups[contained][0].kind if contained is not None else group[0].kind
         places.extend(ClusterRange(start, end, kind, contained is not None) for _ in group)
     return places
 
 
-def _find_contained(groups: Sequence[list[Mention]], links: Sequence[str], *, at: int) -> int | None:
+def _find_contained(groups: Sequence[list[Mention]], links: Sequence[str], *, group_ix: int) -> int | None:
     """Find the group that a group of forms or publications holds: before it (`box 4 of`) or after it (`, line 4`)."""
-    if groups[at][0].kind not in _HOLDERS:
+    if groups[group_ix][0].kind not in _HOLDERS:
         return None
-    first = at
-    while first > 0 and links[first - 1] == "and":
-        first -= 1
-    if first > 0 and links[first - 1] == "contained_in":
-        before = _find_contained(groups, links, at=first - 1)
-        return first - 1 if before is None else before
-    last = at
-    while last < len(links) and links[last] == "and":
-        last += 1
-    if last < len(links) and links[last] == "holds":
-        after = _find_contained(groups, links, at=last + 1)
-        return last + 1 if after is None else after
+    first_ix = group_ix
+    while first_ix > 0 and links[first_ix - 1] == "and":
+        first_ix -= 1
+    if first_ix > 0 and links[first_ix - 1] == "contained_in":
+        ix_before = _find_contained(groups, links, group_ix=first_ix - 1)
+        return first_ix - 1 if ix_before is None else ix_before
+    last_ix = group_ix
+    while last_ix < len(links) and links[last_ix] == "and":
+        last_ix += 1
+    if last_ix < len(links) and links[last_ix] == "holds":
+        ix_after = _find_contained(groups, links, group_ix=last_ix + 1)
+        return last_ix + 1 if ix_after is None else ix_after
     return None
 
 
-def _read_link(text: str, before: Mention, after: Mention) -> str:
+def _read_link(text: str, mention_before: Mention, mention_after: Mention) -> str:
     """Decide how two neighboring mentions hang together: `and`, `contained_in`, `holds`, or not at all."""
-    between = text[max(before.group[1], before.end) : after.group[0]]
+    between = text[max(mention_before.group[1], mention_before.end) : mention_after.group[0]]
     for rule in load_relations().links:
-        if rule.pattern.fullmatch(between) and _may_link(rule.id, text, before=before, after=after):
+        if rule.pattern.fullmatch(between) and _may_link(
+            rule.id, text, mention_before=mention_before, mention_after=mention_after
+        ):
             return rule.id
     return ""
 
 
-def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
+def _may_link(link: str, text: str, *, mention_before: Mention, mention_after: Mention) -> bool:
     if link == "contained_in":
         is_contained = (
-            before.kind in _CONTAINED and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")
+            mention_before.kind in _CONTAINED
+            and mention_after.kind in _HOLDERS
+            and (mention_before.kind, mention_after.kind) != ("box", "section")
         )
-        return (is_contained and not is_put_into(text, before, after)) or after.kind == "url"
+        return (is_contained and not is_put_into(text, mention_before, mention_after)) or mention_after.kind == "url"
     if link == "holds":
-        if load_relations().new_statements.verb_follows.pattern.match(text, after.group[1]):
+        if load_relations().new_statements.verb_follows.pattern.match(text, mention_after.group[1]):
             return False
-        form = before.target.removeprefix("Form ")
-        is_its_schedule = before.kind == "form" and after.target.endswith(f" ({before.target})")
-        is_on_form = is_its_schedule or (bool(after.target_form) and after.target_form == form)
-        return before.kind in _HOLDERS and (is_on_form or (after.kind in _CONTAINED and before.kind != "url"))
-    between = text[max(before.group[1], before.end) : after.group[0]].split()
+        form = mention_before.target.removeprefix("Form ")
+        is_its_schedule = mention_before.kind == "form" and mention_after.target.endswith(f" ({mention_before.target})")
+        is_on_form = is_its_schedule or (bool(mention_after.target_form) and mention_after.target_form == form)
+        return mention_before.kind in _HOLDERS and (
+            is_on_form or (mention_after.kind in _CONTAINED and mention_before.kind != "url")
+        )
+    between = text[max(mention_before.group[1], mention_before.end) : mention_after.group[0]].split()
     is_joined = "and" in between or "or" in between or "and/or" in between
-    rest = text[after.group[1] :].lstrip()
-    continues = between in ([","], [",", "the"], [";"]) and rest.startswith((",", ";", "and ", "or "))
-    is_alike = before.kind == after.kind or _are_parallel(before, after)
-    is_next_place = before.kind in _HOLDERS and after.kind in ("box", "line") and is_joined
+    text_after = text[mention_after.group[1] :].lstrip()
+    continues = between in ([","], [",", "the"], [";"]) and text_after.startswith((",", ";", "and ", "or "))
+    is_alike = mention_before.kind == mention_after.kind or _are_parallel(mention_before, mention_after)
+    is_next_place = mention_before.kind in _HOLDERS and mention_after.kind in ("box", "line") and is_joined
     return (is_alike and (is_joined or continues)) or is_next_place
 
 
-def _are_parallel(before: Mention, after: Mention) -> bool:
+def _are_parallel(mention_before: Mention, mention_after: Mention) -> bool:
     """Decide whether a form after a line begins a second place of its sort: `Form A, line 1, or Form B, line 2`."""
-    return before.kind in _CONTAINED and after.kind == "form"
+    return mention_before.kind in _CONTAINED and mention_after.kind == "form"

@@ -146,14 +146,16 @@ def covers(words: LinkedWords, mention: Mention) -> bool:
         mention: Mention in the same text.
     """
     limits = load_navigation().covering
-    shared = _count_shared(words, mention)
-    if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits.lead_chars:
+    shared_length = _count_shared(words, mention)
+    if shared_length and mention.kind in _KEYED and mention.group[0] - words.start <= limits.lead_chars:
         # `Box 3—Amount paid`: the key names what its title says once more.
         return True
-    whole = max(mention.end, mention.group[1]) - min(mention.start, mention.group[0])
-    in_link = shared >= limits.mention_share * (mention.end - mention.start)
+    whole_length = max(mention.end, mention.group[1]) - min(mention.start, mention.group[0])
+    in_link = shared_length >= limits.mention_share * (mention.end - mention.start)
     # Of a list, each item may be a mention while the link covers them all.
-    return in_link and max(shared, min(whole, words.end - words.start)) >= limits.link_share * (words.end - words.start)
+    return in_link and max(shared_length, min(whole_length, words.end - words.start)) >= limits.link_share * (
+        words.end - words.start
+    )
 
 
 def _count_shared(words: LinkedWords, mention: Mention) -> int:

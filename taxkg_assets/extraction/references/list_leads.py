@@ -148,9 +148,9 @@ def denies(lead: str) -> bool:
         return True
     plain_lead = without_parentheses(lead)
     clauses = find_clauses(plain_lead, rule_words=ALL_WORDS)
-    ends = [*(clause.start for clause in clauses[1:]), len(plain_lead)]
+    clause_ends = [*(clause.start for clause in clauses[1:]), len(plain_lead)]
     main_clauses = [
-        plain_lead[clause.start : end] for clause, end in zip(clauses, ends, strict=True) if clause.kind == MAIN
+        plain_lead[clause.start : end] for clause, end in zip(clauses, clause_ends, strict=True) if clause.kind == MAIN
     ]
     if not any(map(is_negated, main_clauses)):
         return False

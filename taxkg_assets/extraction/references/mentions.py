@@ -115,10 +115,10 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
 
 def _usable_rules(rules: RuleList[_Titled], text: str, *, rule_words: int) -> Iterator[_Titled]:
     """Find the rules that can match at all in a text: it holds their words, and something of their shape."""
-    for rule, first, others, shape in _rules_with_bits(rules):
-        if not rule_words & first:
+    for rule, first_bit, other_bits, shape in _rules_with_bits(rules):
+        if not rule_words & first_bit:
             continue
-        for words in others:
+        for words in other_bits:
             if not rule_words & words:
                 break
         else:
@@ -133,22 +133,22 @@ def _rules_with_bits(rules: RuleList[_Titled]) -> tuple[_RuleWithBits[_Titled], 
 
 
 def _bits_of(rule: Titled) -> tuple[int, tuple[int, ...]]:
-    first, *others = map(_number, _words_of(rule))
-    return first, tuple(others)
+    first_bit, *other_bits = map(_number, _words_of(rule))
+    return first_bit, tuple(other_bits)
 
 
 def _words_of(rule: Titled) -> tuple[tuple[str, ...], ...]:
     """Return the groups of words that a rule needs, its own first."""
-    least = load_references().telling_letters
-    return (tuple(rule.words), *(words for words in rule.literal_groups if min(map(len, words)) >= least))
+    least_letters = load_references().telling_letters
+    return (tuple(rule.words), *(words for words in rule.literal_groups if min(map(len, words)) >= least_letters))
 
 
 @cache
 def _word_bits() -> dict[str, int]:
     """Map each word of the rules to its bit."""
     rules = (*load_references().mentions, *load_references().named_sections)
-    needed = (words for rule in rules for words in _words_of(rule))
-    return {word: 1 << ix for ix, word in enumerate(sorted(_cue_words().union(*needed)))}
+    required_words = (words for rule in rules for words in _words_of(rule))
+    return {word: 1 << ix for ix, word in enumerate(sorted(_cue_words().union(*required_words)))}
 
 
 def _number(words: Iterable[str]) -> int:
@@ -169,12 +169,12 @@ class Headings:
 
     def __init__(self, headings: dict[str, tuple[str, str]]) -> None:
         """Take heading as printed → (kind, target)."""
-        least = load_references().min_heading_chars
+        least_chars = load_references().min_heading_chars
         self._cues = _number(_cue_words())
         self._by_word: dict[str, list[tuple[str, str, str]]] = {}
         for heading, (kind, target) in headings.items():
             words = normalize_heading(heading)
-            if len(words) >= least:
+            if len(words) >= least_chars:
                 self._by_word.setdefault(words.split()[0], []).append((words, kind, target))
         self._openings = {_FIRST_WORD.split(word, maxsplit=1)[0] for word in self._by_word}
         for rows in self._by_word.values():
@@ -204,11 +204,11 @@ class Headings:
             if match is None:
                 continue
             end, kind, target = match
-            joined = re.fullmatch(
+            joined_match = re.fullmatch(
                 r"\s*(?:,\s*(?:and\s+|or\s+)?|and\s+|or\s+)(?:the\s+)?", text[max(last_end, 0) : word.start()]
             )
             cued = before.pattern.search(text[max(0, word.start() - 60) : word.start()]) is not None
-            if cued or (joined is not None and last_end > 0) or after.pattern.search(text[end : end + 60]):
+            if cued or (joined_match is not None and last_end > 0) or after.pattern.search(text[end : end + 60]):
                 last_end = end
                 yield Mention(kind, target, word.start(), end, (word.start(), end), "known_heading")
 
@@ -227,8 +227,8 @@ class Headings:
 def _fold(text: str) -> str:
     """Fold quotes and dashes one character for one, so that offsets stay true."""
     # To ask for each of a few letters is many times faster than to look every letter up.
-    for letter, plain in _FOLDS:
-        text = text.replace(letter, plain)
+    for letter, plain_letter in _FOLDS:
+        text = text.replace(letter, plain_letter)
     return text
 
 
@@ -332,8 +332,10 @@ def _attach_form(text: str, mention: Mention, mentions: list[Mention], *, after:
         follows = follows and not is_put_into(text, mention, other)
         form = _named_form(other)
         between = text[other.group[1] : start] if other.group[1] <= start else None
-        leads = between is not None and (leads_to(between) if form else _holds_chapter(other, mention, between))
-        if not (follows or leads):
+        leads_to_mention = between is not None and (
+            leads_to(between) if form else _holds_chapter(other, mention, between)
+        )
+        if not (follows or leads_to_mention):
             continue
         if mention.kind == "section":
             is_titled = mention.rule_id in _TITLED

@@ -82,16 +82,16 @@ def read_number(words: str) -> str:
         The number in digits.
     """
     values: dict[str, int] = load_references().number_words
-    total = part = 0
-    rest = ""
+    sum_before = part = 0
+    word_end = ""
     for word in re.findall(r"\([^()]*\)|[a-z]+", words):
         value = values.get(word)
         if value is None:
-            rest += word
+            word_end += word
         elif value == 1000:
-            total, part = total + part * value, 0
+            sum_before, part = sum_before + part * value, 0
         elif value == 100:
             part *= value
         else:
             part += value
-    return f"{total + part}{rest}"
+    return f"{sum_before + part}{word_end}"

@@ -163,17 +163,8 @@ def _read_section(
     for mention, cluster, is_self in zip(localized_mentions, clusters, is_own_flags, strict=True):
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
         name = mention.target if mention.kind == "section" else ""
-        question = (
-            start,
-            end,
-            cluster.start,
-            cluster.end,
-            cluster.kind,
-            cluster.is_container,
-            mention.group,
-            is_self,
-            name,
-        )
+        cluster_key = (cluster.start, cluster.end, cluster.kind, cluster.is_container)
+        question = (start, end, cluster_key, mention.group, is_self, name)
         mention_in_sentence = mentions_by_question.get(question)
         if mention_in_sentence is None:
             mention_in_sentence = MentionInSentence(

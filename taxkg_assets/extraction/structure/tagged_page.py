@@ -312,6 +312,6 @@ def _is_listed(unit: TagUnit) -> bool:
         return unit.is_item_start and (unit.has_mark or load_roles().lists.matches(line.text))
     if unit.place.level > 0 or not is_list_start(line):
         return False
-    shown = [span for span in line.spans if span.text.strip()]
-    bold = "".join(span.text for span in takewhile(lambda span: span.is_bold, shown))
-    return len(bold.strip()) <= len(line.text.split()[0]) + 1
+    shown_spans = [span for span in line.spans if span.text.strip()]
+    bold_text = "".join(span.text for span in takewhile(lambda span: span.is_bold, shown_spans))
+    return len(bold_text.strip()) <= len(line.text.split()[0]) + 1

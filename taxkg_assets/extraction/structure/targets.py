@@ -96,9 +96,9 @@ class TargetFinder:
 
     @cached_property
     def _first_text(self) -> dict[str, str]:
-        owned = self._sections.filter(pl.col("anchor_id").is_not_null())
-        first = owned.unique("anchor_id", keep="first", maintain_order=True)
-        return dict(first.select("anchor_id", "text").iter_rows())
+        rows_under_headings = self._sections.filter(pl.col("anchor_id").is_not_null())
+        first_rows = rows_under_headings.unique("anchor_id", keep="first", maintain_order=True)
+        return dict(first_rows.select("anchor_id", "text").iter_rows())
 
     @cached_property
     def _rows(self) -> list[TargetLine]:
@@ -252,28 +252,28 @@ class TargetFinder:
 
     def _find_titled(self, targets_at_point: Sequence[Target], names: Sequence[str], place: Place) -> list[Target]:
         """Find what has the words of a place: a heading at the point or not far below it, else a text or a table."""
-        found = [target for target in targets_at_point if target.is_heading and _is_titled(target, names)]
-        if found:
-            return found
+        titled_targets = [target for target in targets_at_point if target.is_heading and _is_titled(target, names)]
+        if titled_targets:
+            return titled_targets
         below = self._find_near(place, below=self._limits.near_pt)
         for group in (
             [target for target in below if target.is_heading],
             [target for target in targets_at_point if target.is_start],
             [target for target in below if target.is_start],
         ):
-            found = [target for target in group if _is_titled(target, names)]
-            if found:
-                return found
+            titled_targets = [target for target in group if _is_titled(target, names)]
+            if titled_targets:
+                return titled_targets
         return []
 
     def _find_at(self, place: Place) -> Sequence[Target]:
         """Return what begins at a point, or so near above or below it that the point means it, as many links do."""
         key = place.page, place.y
-        found = self._at_point.get(key)
-        if found is None:
-            near = self._find_rows(place, below=_LARGEST_PT * self._limits.below_sizes)
-            found = self._at_point[key] = [self._target(row) for row in near if self._is_at(row, place.y)]
-        return found
+        targets = self._at_point.get(key)
+        if targets is None:
+            near_rows = self._find_rows(place, below=_LARGEST_PT * self._limits.below_sizes)
+            targets = self._at_point[key] = [self._target(row) for row in near_rows if self._is_at(row, place.y)]
+        return targets
 
     def _find_near(self, place: Place, *, below: float) -> list[Target]:
         """Return what begins near a point, or at most a given distance below it."""
@@ -319,12 +319,12 @@ class TargetFinder:
         if is_sure:
             candidates = [target for target in candidates if target.is_heading]
         scores = [self._count_shared(target, stems, is_alone=is_sure) for target in candidates]
-        best = max(scores, default=0)
-        if is_sure and 2 * best < max(1, len(stems)):
+        best_score = max(scores, default=0)
+        if is_sure and 2 * best_score < max(1, len(stems)):
             return None
-        if not best:
+        if not best_score:
             return _choose_only(candidates, place)
-        best_candidates = [target for target, score in zip(candidates, scores, strict=True) if score == best]
+        best_candidates = [target for target, score in zip(candidates, scores, strict=True) if score == best_score]
         return _choose_only([target for target in best_candidates if target.is_heading] or best_candidates, place)
 
     def _count_shared(self, target: Target, stems: Iterable[str], *, is_alone: bool) -> int:
@@ -369,18 +369,22 @@ def _is_titled(target: Target, names: Iterable[str]) -> bool:
     words = fold_words(target.words[:_COMPARED_CHARS])
     if not target.is_heading:
         return any(words.startswith(name) for name in names)
-    least = load_navigation().targets.title_letters
-    if len(words) < least:
+    least_letters = load_navigation().targets.title_letters
+    if len(words) < least_letters:
         return words in names
     # A chapter's heading is printed without its number, which its title has.
     return any(words.startswith(name) or name.startswith(words) or name.endswith(words) for name in names)
 
 
-def _find_chapter(found: Iterable[Target]) -> Target | None:
+def _find_chapter(targets: Iterable[Target]) -> Target | None:
     """Find the title of a chapter that is called by its number alone: the one heading of far the largest type."""
-    headings = sorted((target for target in found if target.is_heading), key=lambda target: -target.size)
-    least = load_navigation().targets.chapter_pt
-    if not headings or headings[0].size < least or (len(headings) > 1 and headings[1].size > headings[0].size - 2.0):
+    headings = sorted((target for target in targets if target.is_heading), key=lambda target: -target.size)
+    least_size = load_navigation().targets.chapter_pt
+    if (
+        not headings
+        or headings[0].size < least_size
+        or (len(headings) > 1 and headings[1].size > headings[0].size - 2.0)
+    ):
         return None
     return headings[0]
 

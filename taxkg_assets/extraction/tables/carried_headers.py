@@ -80,9 +80,9 @@ def _repeats_headers(title: str, headers: Sequence[str]) -> bool:
 
 def _without_headers(table: FoundTable, headers: Sequence[str]) -> list[Cell]:
     """Leave out the first row of a continued table where it only repeats the headers."""
-    first = [cell for cell in table.cells if cell.row_ix == 0 and cell.col_ix != NOTE_COLUMN]
-    is_repeated = len(first) > 1 and all(
-        _repeats_headers(cell.text, headers[cell.col_ix : cell.col_ix + 1]) for cell in first
+    first_cells = [cell for cell in table.cells if cell.row_ix == 0 and cell.col_ix != NOTE_COLUMN]
+    is_repeated = len(first_cells) > 1 and all(
+        _repeats_headers(cell.text, headers[cell.col_ix : cell.col_ix + 1]) for cell in first_cells
     )
     if not is_repeated:
         return list(table.cells)
@@ -94,8 +94,10 @@ def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
     if cell.col_ix == NOTE_COLUMN or not headers[cell.col_ix]:
         return cell
     header = headers[cell.col_ix]
-    own = [part for part in cell.col_path.split(PATH_SEPARATOR) if part and part not in header.split(PATH_SEPARATOR)]
-    path = PATH_SEPARATOR.join([header, *own])
+    own_parts = [
+        part for part in cell.col_path.split(PATH_SEPARATOR) if part and part not in header.split(PATH_SEPARATOR)
+    ]
+    path = PATH_SEPARATOR.join([header, *own_parts])
     return replace(cell, col_path=path, row_path="" if cell.row_path == cell.text else cell.row_path)
 
 
@@ -105,24 +107,24 @@ def _with_ranges(cells: Sequence[Cell], headers: Sequence[str]) -> list[Cell]:
     leaf = PATH_SEPARATOR.join(headers[1].split(PATH_SEPARATOR)[-2:]) if len(headers) > 2 else ""
     if not any(rule.pattern.search(leaf) for rule in rules):
         return list(cells)
-    ends = {cell.row_ix: cell for cell in cells if cell.col_ix == 1}
+    end_by_row = {cell.row_ix: cell for cell in cells if cell.col_ix == 1}
     return [
         replace(cell, row_path=PATH_SEPARATOR.join((cell.row_path, end.text)))
-        if cell.col_ix > 1 and (end := ends.get(cell.row_ix)) is not None and cell.row_path == end.row_path != ""
+        if cell.col_ix > 1 and (end := end_by_row.get(cell.row_ix)) is not None and cell.row_path == end.row_path != ""
         else cell
         for cell in cells
     ]
 
 
-def _continues(before: FoundTable, table: FoundTable) -> bool:
-    if before.path and table.path:
-        is_same = before.path == table.path and not any(table.headers) and any(before.headers)
-        return is_same and len(table.headers) == len(before.headers)
+def _continues(table_before: FoundTable, table: FoundTable) -> bool:
+    if table_before.path and table.path:
+        is_same = table_before.path == table.path and not any(table.headers) and any(table_before.headers)
+        return is_same and len(table.headers) == len(table_before.headers)
     return (
-        table.region.page == before.region.page + 1
+        table.region.page == table_before.region.page + 1
         and not any(table.headers)
-        and any(before.headers)
-        and len(table.headers) == len(before.headers)
-        and abs(before.region.x0 - table.region.x0) <= 6
-        and abs(before.region.x1 - table.region.x1) <= 6
+        and any(table_before.headers)
+        and len(table.headers) == len(table_before.headers)
+        and abs(table_before.region.x0 - table.region.x0) <= 6
+        and abs(table_before.region.x1 - table.region.x1) <= 6
     )

@@ -87,8 +87,8 @@ class _Groups:
     def take(self, grid: Grid, row_ix: int) -> bool:
         """Take a row as a group heading if it is one; consecutive heading rows form one path."""
         row = grid.rows[row_ix]
-        first = row.cells.get(0)
-        if self.indent_x0 is not None and first and first[0].x0 <= self.indent_x0 + 1:
+        first_cell = row.cells.get(0)
+        if self.indent_x0 is not None and first_cell and first_cell[0].x0 <= self.indent_x0 + 1:
             self.texts, self.indent_x0 = [""] * len(self.texts), None
         if row_ix + 1 >= len(grid.rows):
             return False
@@ -125,12 +125,12 @@ class _Groups:
 
 def _heads_indented(row: Row, below: Row) -> bool:
     """Decide whether a row without values names the indented rows below it."""
-    name, first = row.cells.get(0), below.cells.get(0)
-    if len(row.cells) != 1 or not name or not first or len(below.cells) < 2:
+    name, name_below = row.cells.get(0), below.cells.get(0)
+    if len(row.cells) != 1 or not name or not name_below or len(below.cells) < 2:
         return False
-    if first[0].x0 <= name[0].x0 + 3 or is_note(join_text(name)):
+    if name_below[0].x0 <= name[0].x0 + 3 or is_note(join_text(name)):
         return False
-    return join_text(name).endswith(":") or not (first[0].text[:1].islower() or is_numbered(first[0].text))
+    return join_text(name).endswith(":") or not (name_below[0].text[:1].islower() or is_numbered(name_below[0].text))
 
 
 def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
@@ -199,9 +199,9 @@ class _Body:
 
     def _read_cell(self, row_ix: int, column: int, part: Part, text: str) -> Cell:
         row = self.grid.rows[row_ix]
-        last = _find_reach(self.grid.drawing.ruling, row, column, self.ruled)
+        last_column = _find_reach(self.grid.drawing.ruling, row, column, self.ruled)
         path = self._name_row(row_ix, column, part)
-        header = _join_headers(self.paths[column : last + 1])
+        header = _join_headers(self.paths[column : last_column + 1])
         header = header or ("" if path else _nearest_header(self.paths, column, part))
         if column >= part.first + part.stub_count:
             header = self._add_banner(header, column)
@@ -212,15 +212,15 @@ class _Body:
             header,
             text,
             bounding_box_of(row.cells[column]),
-            last - column + 1,
+            last_column - column + 1,
         )
 
     def _name_row(self, row_ix: int, column: int, part: Part) -> str:
         """Return the groups and names of the row to the left of a cell."""
         stubs = range(part.first, min(column, part.first + part.stub_count))
         names = (self.stubs.get((row_ix, stub), "") for stub in stubs)
-        named = (name for name in names if len(name) > 1 or name.isalnum())
-        return PATH_SEPARATOR.join(piece for piece in (self.groups.texts[column], *named) if piece)
+        row_names = (name for name in names if len(name) > 1 or name.isalnum())
+        return PATH_SEPARATOR.join(piece for piece in (self.groups.texts[column], *row_names) if piece)
 
     def _add_banner(self, header: str, column: int) -> str:
         """Return a header with the banner below it, which may repeat a header of the table for the rows below."""
@@ -241,15 +241,15 @@ def _find_reach(ruling: Ruling, row: Row, column: int, ruled: Sequence[tuple[flo
     """Find the last column that a cell reaches over: no line is drawn at its edge there, as other rows have one."""
     if column + 1 >= len(ruled) or column + 1 in row.cells or not ruled[column + 1][1]:
         return column
-    run, last = row.cells[column][0], column
+    run, last_row = row.cells[column][0], column
     wall = ruling.right(run.center, run.middle)
     if wall is None:
         return column
     for center, is_ruled in ruled[column + 1 :]:
-        if not is_ruled or last + 1 in row.cells or center > wall.at:
+        if not is_ruled or last_row + 1 in row.cells or center > wall.at:
             break
-        last += 1
-    return last
+        last_row += 1
+    return last_row
 
 
 def _join_headers(paths: Sequence[str]) -> str:
@@ -257,11 +257,13 @@ def _join_headers(paths: Sequence[str]) -> str:
     if len(paths) == 1:
         return paths[0]
     parts = [path.split(PATH_SEPARATOR) for path in paths if path]
-    common = 0
-    while parts and all(len(part) > common + 1 and part[common] == parts[0][common] for part in parts):
-        common += 1
-    leaves = ", ".join(dict.fromkeys(PATH_SEPARATOR.join(part[common:]) for part in parts))
-    return PATH_SEPARATOR.join([*(parts[0][:common] if parts else ()), leaves])
+    common_count = 0
+    while parts and all(
+        len(part) > common_count + 1 and part[common_count] == parts[0][common_count] for part in parts
+    ):
+        common_count += 1
+    leaves = ", ".join(dict.fromkeys(PATH_SEPARATOR.join(part[common_count:]) for part in parts))
+    return PATH_SEPARATOR.join([*(parts[0][:common_count] if parts else ()), leaves])
 
 
 def _nearest_header(paths: Sequence[str], column: int, part: Part) -> str:
@@ -303,8 +305,8 @@ def _merged_rows(grid: Grid, body: range, x: float, *, stubs: range) -> list[lis
 def _is_parted(grid: Grid, row_ix: int, x: float, *, stubs: range) -> bool:
     above, row = grid.rows[row_ix - 1], grid.rows[row_ix]
     low, high = min(above.y1, row.y0) - 2.5, row.y0 + 2.5
-    drawn = grid.drawing.ruling.between(low, high)
-    if any(line.covers(x) for line in drawn) or any(
+    drawn_lines = grid.drawing.ruling.between(low, high)
+    if any(line.covers(x) for line in drawn_lines) or any(
         low <= fill.y0 <= high or low <= fill.y1 <= high for fill in grid.drawing.fills
     ):
         return True
@@ -312,7 +314,7 @@ def _is_parted(grid: Grid, row_ix: int, x: float, *, stubs: range) -> bool:
     values = [sum(edges) / 2 for edges in grid.columns[stubs.stop :]]
     # Of a single column without verticals, all lines are under amounts alone.
     is_sum = len(values) == 1 and len(grid.slabs) == 1
-    if drawn and not is_sum and all(any(line.covers(value) for line in drawn) for value in values):
+    if drawn_lines and not is_sum and all(any(line.covers(value) for line in drawn_lines) for value in values):
         return False
     return not _continues_name(grid, row_ix, stubs=stubs)
 
@@ -354,7 +356,7 @@ def _are_named(rows: Sequence[Sequence[tuple[int, int]]], most_words: int) -> bo
         rows: Column and number of words of each cell, row by row.
         most_words: Most words of a name.
     """
-    first = min(column for row in rows for column, _ in row)
-    is_continued = len(rows[0]) == 1 and rows[0][0][0] > first
-    named = rows[1:] if is_continued else rows
-    return all(len(row) > 1 and min(row)[0] == first and min(row)[1] <= most_words for row in named)
+    first_column = min(column for row in rows for column, _ in row)
+    is_continued = len(rows[0]) == 1 and rows[0][0][0] > first_column
+    named_rows = rows[1:] if is_continued else rows
+    return all(len(row) > 1 and min(row)[0] == first_column and min(row)[1] <= most_words for row in named_rows)

@@ -42,13 +42,13 @@ def find_condition_tables(runs: Sequence[Run]) -> list[list[CellRow]]:
 
 def _find_heads(line: Sequence[Run]) -> list[Run]:
     """Find the heads of a condition table on a line: from the one with IF to the one with THEN."""
-    bold = [run for run in line if run.is_bold]
-    first = next((ix for ix, run in enumerate(bold) if load_tables().condition_starts.matches(run.text)), None)
-    if first is None:
+    bold_runs = [run for run in line if run.is_bold]
+    first_ix = next((ix for ix, run in enumerate(bold_runs) if load_tables().condition_starts.matches(run.text)), None)
+    if first_ix is None:
         return []
-    heads = bold[first:]
-    last = next((ix for ix, run in enumerate(heads) if load_tables().conclusion_starts.matches(run.text)), 0)
-    return heads[: last + 1] if last else []
+    heads = bold_runs[first_ix:]
+    last_ix = next((ix for ix, run in enumerate(heads) if load_tables().conclusion_starts.matches(run.text)), 0)
+    return heads[: last_ix + 1] if last_ix else []
 
 
 def _find_rows(heads: Sequence[Run], lines: Sequence[Sequence[Run]]) -> list[list[Run]]:
@@ -56,15 +56,15 @@ def _find_rows(heads: Sequence[Run], lines: Sequence[Sequence[Run]]) -> list[lis
 
     A name of two lines has the amount on the second.
     """
-    left, last_head, last_middle = heads[0].x0, heads[-1], heads[0].middle
+    left_edge, last_head, last_middle = heads[0].x0, heads[-1], heads[0].middle
     rows: list[list[Run]] = []
     name_line: list[Run] = []
     for line in lines:
-        row = [run for run in line if left - _EDGE_PT <= run.x0 and run.x1 <= last_head.x1 + _EDGE_PT]
+        row = [run for run in line if left_edge - _EDGE_PT <= run.x0 and run.x1 <= last_head.x1 + _EDGE_PT]
         if not row:
             # Right of the table, as a brace is.
             continue
-        if abs(row[0].x0 - left) > _EDGE_PT or row[0].middle - last_middle > _NEXT_ROW_SIZES * last_head.size_pt:
+        if abs(row[0].x0 - left_edge) > _EDGE_PT or row[0].middle - last_middle > _NEXT_ROW_SIZES * last_head.size_pt:
             break
         last_middle = row[0].middle
         if any(run.x1 > last_head.x0 and is_amount(run.text) for run in row):

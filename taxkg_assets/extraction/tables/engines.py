@@ -322,12 +322,14 @@ def _pymupdf_cells(table: Any, runs: Sequence[Run]) -> list[GridCell]:
     for row_ix, row in enumerate(table.rows):
         for col_ix, rectangle in enumerate(row.cells):
             if rectangle is not None:
-                reach = next((k for k in range(col_ix + 1, len(row.cells)) if row.cells[k] is not None), len(row.cells))
+                next_column = next(
+                    (k for k in range(col_ix + 1, len(row.cells)) if row.cells[k] is not None), len(row.cells)
+                )
                 box = Rectangle(*rectangle)
                 text = join_text(run for run in runs if box.holds(run))
-                cells.append(GridCell(row_ix, col_ix, text, box, col_span=reach - col_ix))
-    first = [cell for cell in cells if cell.row_ix == 0]
-    if any(is_amount(cell.text) for cell in first if cell.text):
+                cells.append(GridCell(row_ix, col_ix, text, box, col_span=next_column - col_ix))
+    first_row_cells = [cell for cell in cells if cell.row_ix == 0]
+    if any(is_amount(cell.text) for cell in first_row_cells if cell.text):
         return cells
     return [replace(cell, is_column_header=cell.row_ix == 0) for cell in cells]
 
@@ -341,10 +343,12 @@ def _header_path(cells: Sequence[GridCell], column: int) -> str:
     return PATH_SEPARATOR.join(cell.text for cell in sorted(headers_above, key=lambda cell: cell.row_ix))
 
 
-def _add_further_tables(own_tables: Sequence[FoundTable], others: Sequence[FoundTable]) -> list[FoundTable]:
+def _add_further_tables(own_tables: Sequence[FoundTable], other_tables: Sequence[FoundTable]) -> list[FoundTable]:
     """Return the tables of one engine, and those of another that overlap none of them, from top to bottom."""
     further_tables = [
-        table for table in others if not any(_overlaps(table.region, own_table.region) for own_table in own_tables)
+        table
+        for table in other_tables
+        if not any(_overlaps(table.region, own_table.region) for own_table in own_tables)
     ]
     return sorted([*own_tables, *further_tables], key=lambda table: (table.region.y0, table.region.x0))
 

@@ -134,9 +134,9 @@ def has_plain_names(rows: Sequence[Row], *, column_count: int) -> bool:
         rows: Rows of the table.
         column_count: Number of columns of the table.
     """
-    pairs = [row.cells[0] for row in rows if len(row.cells) == 2] if column_count == 2 else []
-    bold = sum(all(run.is_bold for run in name) for name in pairs)
-    return len(pairs) > 2 and bold <= max(1, load_tables().grid.bold_names_frac * len(pairs))
+    row_names = [row.cells[0] for row in rows if len(row.cells) == 2] if column_count == 2 else []
+    bold_count = sum(all(run.is_bold for run in name) for name in row_names)
+    return len(row_names) > 2 and bold_count <= max(1, load_tables().grid.bold_names_frac * len(row_names))
 
 
 def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
@@ -189,11 +189,11 @@ def _sum_lengths(lines: Iterable[RuledLine], *, low: float, high: float) -> list
 
 
 def _covered(group: list[tuple[float, float, float]]) -> float:
-    total, reached = 0.0, float("-inf")
+    covered_length, reached = 0.0, float("-inf")
     for _, start, end in sorted(group, key=lambda part: part[1]):
-        total += max(0.0, end - max(start, reached))
+        covered_length += max(0.0, end - max(start, reached))
         reached = max(reached, end)
-    return total
+    return covered_length
 
 
 def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[float, float]]:
@@ -264,9 +264,9 @@ def _split_band(
     """Divide a band into rows: at numbered lines, at amounts, or at wider gaps; else it is one row of wrapped cells."""
     lines = find_lines(band)
     cells = _by_column(band, columns)
-    numbered = _numbered_lines(lines)
-    if len(numbered) >= load_tables().grid.numbered_lines:
-        return _rows_of([lines[i:k] for i, k in pairwise([*_heads(numbered), len(lines)])], columns, edges)
+    numbered_ixs = _numbered_lines(lines)
+    if len(numbered_ixs) >= load_tables().grid.numbered_lines:
+        return _rows_of([lines[i:k] for i, k in pairwise([*_heads(numbered_ixs), len(lines)])], columns, edges)
     stacked = {
         column
         for column, runs in cells.items()
@@ -302,20 +302,20 @@ def _rows_of(
 
 def _numbered_lines(lines: Sequence[Sequence[Run]]) -> list[int]:
     """Find the lines that begin with the number of a worksheet line or, left of the numbers, with a bold step."""
-    marked = [i for i, line in enumerate(lines) if is_numbered(line[0].text)]
-    left = min((lines[i][0].x0 for i in marked), default=0.0)
-    numbered = [i for i in marked if lines[i][0].x0 <= left + 16]
+    marked_ixs = [i for i, line in enumerate(lines) if is_numbered(line[0].text)]
+    left_edge = min((lines[i][0].x0 for i in marked_ixs), default=0.0)
+    numbered_ixs = [i for i in marked_ixs if lines[i][0].x0 <= left_edge + 16]
     steps = [
         i
         for i, line in enumerate(lines)
-        if numbered and i > numbered[0] and line[0].x0 <= left - 3 and all(run.is_bold for run in line)
+        if numbered_ixs and i > numbered_ixs[0] and line[0].x0 <= left_edge - 3 and all(run.is_bold for run in line)
     ]
-    return sorted({*numbered, *steps})
+    return sorted({*numbered_ixs, *steps})
 
 
-def _heads(numbered: Sequence[int]) -> list[int]:
+def _heads(numbered_ixs: Sequence[int]) -> list[int]:
     """Begin a row at each numbered line; what is above the first one is a row of its own."""
-    return list(numbered) if numbered[0] == 0 else [0, *numbered]
+    return list(numbered_ixs) if numbered_ixs[0] == 0 else [0, *numbered_ixs]
 
 
 def _group_lines(
@@ -328,27 +328,27 @@ def _group_lines(
         for line in lines
     ]
     groups: list[list[list[Run]]] = []
-    waiting: list[list[Run]] = []
+    waiting_lines: list[list[Run]] = []
     has_row = False
     for i, line in enumerate(lines):
         if anchors[i]:
-            groups.append([*waiting, line])
-            waiting, has_row = [], True
+            groups.append([*waiting_lines, line])
+            waiting_lines, has_row = [], True
         elif (
             all(run.is_bold or is_year(run.text) for run in line)
             or _names_indented(i, lines, anchors)
             or (not has_row and not _continues_upwards(line, i, lines, anchors))
         ):
-            groups += [[waiting_line] for waiting_line in waiting]
+            groups += [[waiting_line] for waiting_line in waiting_lines]
             groups.append([line])
-            waiting = []
+            waiting_lines = []
         elif _continues_upwards(line, i, lines, anchors):
-            waiting.append(line)
+            waiting_lines.append(line)
         else:
-            groups[-1].extend([*waiting, line])
-            waiting = []
-    if waiting:
-        groups[-1].extend(waiting)
+            groups[-1].extend([*waiting_lines, line])
+            waiting_lines = []
+    if waiting_lines:
+        groups[-1].extend(waiting_lines)
     return groups
 
 

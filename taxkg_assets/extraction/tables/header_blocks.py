@@ -61,14 +61,14 @@ def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
     return sorted(blocks, key=lambda block: (block.first, round(block.y0), block.last))
 
 
-def _find_marked(run: Run, others: Sequence[Run]) -> Run | None:
+def _find_marked(run: Run, other_runs: Sequence[Run]) -> Run | None:
     """Find the larger run that a short raised one is set on; None if it is no mark."""
     if len(run.text) > 2:
         return None
     return next(
         (
             word
-            for word in others
+            for word in other_runs
             if run.size_pt < 0.8 * word.size_pt and -0.5 <= run.x0 - word.x1 <= 1.5 and word.y0 <= run.middle <= word.y1
         ),
         None,
@@ -80,8 +80,8 @@ def _place_block(grid: Grid, stack: list[Run], stacks: list[list[Run]], bottom: 
     y0, y1 = min(run.y0 for run in stack), max(run.y1 for run in stack)
     box = Rectangle(x0, y0, x1, y1)
     span = _underlined_columns(grid, box, bottom) or _centered_columns(grid, stack, stacks, box)
-    first, last = span or _covered_columns(grid, box)
-    return HeaderBlock(join_text(stack), y0, first, last)
+    first_column, last_column = span or _covered_columns(grid, box)
+    return HeaderBlock(join_text(stack), y0, first_column, last_column)
 
 
 def _underlined_columns(grid: Grid, box: Rectangle, bottom: float) -> tuple[int, int] | None:
@@ -101,8 +101,8 @@ def _underlined_columns(grid: Grid, box: Rectangle, bottom: float) -> tuple[int,
 def _centered_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Rectangle) -> tuple[int, int] | None:
     """Let a header count for all columns of its drawn cell: alone in the cell, or centered alone in its lines."""
     left, right = _walls(grid, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
-    inside = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
-    span = (inside[0], inside[-1]) if inside else None
+    inner_columns = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
+    span = (inner_columns[0], inner_columns[-1]) if inner_columns else None
     if _is_alone(grid, stack, stacks, Rectangle(left, box.y0, right, box.y1)):
         return span
     adjacent = any(
@@ -134,8 +134,8 @@ def _covered_columns(grid: Grid, box: Rectangle) -> tuple[int, int]:
     covered = [i for i, (a, b) in enumerate(grid.columns) if min(b, box.x1) - max(a, box.x0) >= 0.5 * (b - a)]
     if len(covered) >= 2:
         return covered[0], covered[-1]
-    best = column_of(Run("", box.x0, box.y0, box.x1, box.y1, 0.0, False), grid.columns)
-    return best, best
+    best_column = column_of(Run("", box.x0, box.y0, box.x1, box.y1, 0.0, False), grid.columns)
+    return best_column, best_column
 
 
 def _walls(grid: Grid, x: float, y: float) -> tuple[float, float]:
@@ -146,19 +146,19 @@ def _walls(grid: Grid, x: float, y: float) -> tuple[float, float]:
 
 def _continues(grid: Grid, stack: list[Run], run: Run, ends: Mapping[int, float]) -> bool:
     """Decide whether a run is the next line of a header cell; `ends`: where a word with a raised mark ends."""
-    last = stack[-1]
+    last_run = stack[-1]
     x0, x1 = min(part.x0 for part in stack), max(part.x1 for part in stack)
     ruling = grid.drawing.ruling
-    if abs(run.middle - last.middle) <= 2.0:
-        is_same_column = column_of(run, grid.columns) == column_of(last, grid.columns)
-        return is_same_column and 0 <= run.x0 - ends.get(id(last), last.x1) <= 0.6 * run.size_pt
+    if abs(run.middle - last_run.middle) <= 2.0:
+        is_same_column = column_of(run, grid.columns) == column_of(last_run, grid.columns)
+        return is_same_column and 0 <= run.x0 - ends.get(id(last_run), last_run.x1) <= 0.6 * run.size_pt
     overlap = min(x1, run.x1) - max(x0, run.x0)
-    if overlap < 0.3 * min(x1 - x0, run.x1 - run.x0) or run.middle - last.middle > 1.45 * max(
-        run.size_pt, last.size_pt
+    if overlap < 0.3 * min(x1 - x0, run.x1 - run.x0) or run.middle - last_run.middle > 1.45 * max(
+        run.size_pt, last_run.size_pt
     ):
         return False
-    line = ruling.below(run.center, last.middle)
+    line = ruling.below(run.center, last_run.middle)
     if line is not None and line.at < run.middle:
         return False
-    wall = ruling.right(min(last.center, run.center), run.middle)
-    return wall is None or wall.at >= max(last.center, run.center) or last.center == run.center
+    wall = ruling.right(min(last_run.center, run.center), run.middle)
+    return wall is None or wall.at >= max(last_run.center, run.center) or last_run.center == run.center

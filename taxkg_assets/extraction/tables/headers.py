@@ -93,11 +93,11 @@ def _is_above_amounts(row: Row) -> bool:
 
 def _heads_numbered_rows(grid: Grid) -> bool:
     """Decide whether bold words over the columns head rows that are numbered and set plain: these are no worksheet."""
-    first, *others = grid.rows
-    names = [join_text(cell) for cell in first.cells.values()]
-    is_head = 0 in first.cells and len(names) > 1 and not is_numbered(names[0]) and _is_bold(first)
-    plain = [row for row in others if len(row.cells) >= len(names) and not _is_bold(row)]
-    return is_head and len(names) == len(grid.columns) and len(plain) == len(others)
+    first_row, *other_rows = grid.rows
+    names = [join_text(cell) for cell in first_row.cells.values()]
+    is_head = 0 in first_row.cells and len(names) > 1 and not is_numbered(names[0]) and _is_bold(first_row)
+    plain_rows = [row for row in other_rows if len(row.cells) >= len(names) and not _is_bold(row)]
+    return is_head and len(names) == len(grid.columns) and len(plain_rows) == len(other_rows)
 
 
 def _states_condition(row: Row) -> bool:
@@ -110,10 +110,10 @@ def _states_condition(row: Row) -> bool:
 def _begins_with_group(grid: Grid) -> bool:
     """Decide whether a table of two columns has no header, but names of groups, with which it begins."""
     rows = grid.rows
-    first = next((ix for ix, row in enumerate(rows) if len(row.cells) > 1), 0)
-    if not grid.has_plain_names or not first or _is_bold(rows[first]):
+    first_ix = next((ix for ix, row in enumerate(rows) if len(row.cells) > 1), 0)
+    if not grid.has_plain_names or not first_ix or _is_bold(rows[first_ix]):
         return False
-    return all(_is_group(grid, row) for row in rows[:first]) and any(_is_group(grid, row) for row in rows[first:])
+    return all(_is_group(grid, row) for row in rows[:first_ix]) and any(_is_group(grid, row) for row in rows[first_ix:])
 
 
 def _is_body(grid: Grid, row: Row) -> bool:
@@ -141,8 +141,10 @@ def find_banners(grid: Grid) -> set[int]:
 
 
 def _names_blocks(grid: Grid, row: Row) -> bool:
-    named = {text for text in find_banner(grid, row).values() if text[:1].isalpha() and any(map(str.isdigit, text))}
-    return len(named) > 1 and any(is_amount(run.text) for run in row.runs)
+    block_names = {
+        text for text in find_banner(grid, row).values() if text[:1].isalpha() and any(map(str.isdigit, text))
+    }
+    return len(block_names) > 1 and any(is_amount(run.text) for run in row.runs)
 
 
 def find_banner(grid: Grid, row: Row) -> dict[int, str]:
@@ -179,9 +181,9 @@ def is_worksheet(grid: Grid) -> bool:
         grid: Grid of the table.
     """
     firsts = [next(iter(row.cells.values()))[0].text for row in grid.rows if row.cells]
-    numbered = sum(is_numbered(text) for text in firsts)
+    numbered_count = sum(is_numbered(text) for text in firsts)
     min_rows = load_tables().grid.numbered_lines
-    return bool(numbered >= min_rows and numbered >= 0.5 * len(firsts))
+    return bool(numbered_count >= min_rows and numbered_count >= 0.5 * len(firsts))
 
 
 def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> dict[int, list[str]]:
@@ -283,15 +285,15 @@ def _slab_span(grid: Grid, run: Run) -> tuple[int, int] | None:
         if a <= run.center <= b and abs(run.center - (a + b) / 2) <= max(
             6.0, load_tables().header.centered_frac * (b - a)
         ):
-            inside = [i for i, (c, d) in enumerate(grid.columns) if a - 2 <= (c + d) / 2 <= b + 2]
-            return (inside[0], inside[-1]) if len(inside) > 1 else None
+            inner_columns = [i for i, (c, d) in enumerate(grid.columns) if a - 2 <= (c + d) / 2 <= b + 2]
+            return (inner_columns[0], inner_columns[-1]) if len(inner_columns) > 1 else None
     return None
 
 
 def _is_complete(grid: Grid, rows: Sequence[Row]) -> bool:
     """Decide whether header rows already name most columns."""
-    named = {column for row in rows for column in row.cells}
-    return len(named) >= 0.7 * len(grid.columns)
+    named_columns = {column for row in rows for column in row.cells}
+    return len(named_columns) >= 0.7 * len(grid.columns)
 
 
 def _after_stub(row: Row) -> list[str]:
@@ -307,8 +309,8 @@ def _holds_plain_amounts(row: Row) -> bool:
 
 def _is_bold_after_stub(row: Row) -> bool:
     """Decide whether most cells next to the first column are bold."""
-    bold = [all(run.is_bold for run in cell) for column, cell in row.cells.items() if column > 0]
-    return len(bold) >= 2 and sum(bold) >= 0.7 * len(bold)
+    are_bold = [all(run.is_bold for run in cell) for column, cell in row.cells.items() if column > 0]
+    return len(are_bold) >= 2 and sum(are_bold) >= 0.7 * len(are_bold)
 
 
 def _is_bold(row: Row) -> bool:
@@ -322,9 +324,10 @@ def _is_filled(grid: Grid, row: Row) -> bool:
         return False
     top, bottom = min(y for _, y in places), max(y for _, y in places)
     # Of a page's hundreds of shaded cells few are on the row.
-    near = [fill for fill in fills if fill.y0 - 1 <= bottom and top <= fill.y1 + 1]
+    near_fills = [fill for fill in fills if fill.y0 - 1 <= bottom and top <= fill.y1 + 1]
     filled = sum(
-        any(fill.x0 - 1 <= x <= fill.x1 + 1 and fill.y0 - 1 <= y <= fill.y1 + 1 for fill in near) for x, y in places
+        any(fill.x0 - 1 <= x <= fill.x1 + 1 and fill.y0 - 1 <= y <= fill.y1 + 1 for fill in near_fills)
+        for x, y in places
     )
     return filled >= 0.8 * len(places)
 

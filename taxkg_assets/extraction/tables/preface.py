@@ -55,11 +55,11 @@ def split_frame(grid: Grid) -> tuple[Frame, Grid]:
 
 def _split_fields(grid: Grid) -> tuple[tuple[Row, ...], Grid]:
     """Separate the rows of blanks to fill in at the top of a statement: each names them, as `Name:`, and heads none."""
-    first = next((ix for ix, row in enumerate(grid.rows) if not _names_blanks(row)), len(grid.rows))
+    first_ix = next((ix for ix, row in enumerate(grid.rows) if not _names_blanks(row)), len(grid.rows))
     # One such row may be the header of a list of names.
-    if first < _FIELD_ROWS or len(grid.rows) - first < 2:
+    if first_ix < _FIELD_ROWS or len(grid.rows) - first_ix < 2:
         return (), grid
-    return tuple(grid.rows[:first]), replace(grid, rows=grid.rows[first:])
+    return tuple(grid.rows[:first_ix]), replace(grid, rows=grid.rows[first_ix:])
 
 
 def _names_blanks(row: Row) -> bool:
@@ -72,11 +72,11 @@ def _split_ruled(grid: Grid) -> tuple[Frame, Grid]:
     if not spans:
         return _NO_FRAME, grid
     top, bottom = min(start for start, _ in spans), max(end for _, end in spans)
-    first = next((ix for ix, row in enumerate(grid.rows) if _middle(row) >= top), len(grid.rows))
+    first_ix = next((ix for ix, row in enumerate(grid.rows) if _middle(row) >= top), len(grid.rows))
     # A title is separated later.
-    first = 0 if split_title(grid)[0] else first
+    first_ix = 0 if split_title(grid)[0] else first_ix
     stop = next((ix for ix, row in enumerate(grid.rows) if _middle(row) > bottom), len(grid.rows))
-    preface, rows, notes = grid.rows[:first], grid.rows[first:stop], grid.rows[stop:]
+    preface, rows, notes = grid.rows[:first_ix], grid.rows[first_ix:stop], grid.rows[stop:]
     if len(rows) < 3 or len(rows[0].cells) < 2:
         return _NO_FRAME, grid
     title = ""
@@ -160,7 +160,7 @@ def _find_verticals(grid: Grid) -> list[tuple[float, float]]:
     lines = [[line for line in verticals if abs(line.at - edge) <= _SLACK_PT] for edge in edges]
     if not all(lines):
         return []
-    spans = [sorted(_join_strokes(near), key=_length) for near in lines]
+    spans = [sorted(_join_strokes(column_strokes), key=_length) for column_strokes in lines]
     # Long strokes apart from each other are those of several tables.
     is_several = any(len(span) > 1 and _length(span[-2]) > _BOX_FRAC * _length(span[-1]) for span in spans)
     return [] if is_several else [span[-1] for span in spans]

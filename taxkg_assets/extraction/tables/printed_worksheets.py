@@ -122,12 +122,12 @@ def find_worksheet_rows(drawing: Drawing) -> list[CellRow]:
     rows: list[CellRow] = [[]]
     is_note, is_ended = True, False
     for line in find_lines(drawing.runs):
-        first, words = line[0], line
-        if first.x0 <= numbers_x0 + limits.number_pt and _number_of(first):
-            parts = [*_split_number(first, ()), *line[1:]]
+        number_run, words = line[0], line
+        if number_run.x0 <= numbers_x0 + limits.number_pt and _number_of(number_run):
+            parts = [*_split_number(number_run, ()), *line[1:]]
             rows.append([RowCell(0, False, runs=parts[:1])])
             words, is_note = parts[1:], False
-        elif is_ended or is_answer(first.text) or (first.x0 < words_x0 - 2.0 and not is_note):
+        elif is_ended or is_answer(number_run.text) or (number_run.x0 < words_x0 - 2.0 and not is_note):
             rows.append([])
             is_note = True
         is_ended = any(id(run) in repeated_numbers for run in line)
@@ -141,8 +141,8 @@ def _split_number(run: Run, runs: Sequence[Run]) -> list[Run]:
     if not words:
         adjacent = [other for other in runs if abs(other.middle - run.middle) <= 3.0 and other.x0 > run.x1]
         return [run, *sorted(adjacent, key=lambda other: other.x0)[:1]]
-    at = run.x0 + (run.x1 - run.x0) * (len(number) + 1) / len(run.text)
-    return [replace(run, text=number, x1=at), replace(run, text=words.strip(), x0=at)]
+    words_x0 = run.x0 + (run.x1 - run.x0) * (len(number) + 1) / len(run.text)
+    return [replace(run, text=number, x1=words_x0), replace(run, text=words.strip(), x0=words_x0)]
 
 
 def _extend(row: CellRow, runs: Sequence[Run]) -> None:

@@ -75,8 +75,8 @@ def _holds_field(page: Page, box: Rectangle) -> bool:
 
 def _has_amounts(page: Page) -> bool:
     """Decide whether a page prints enough amounts by themselves for a table without any line."""
-    least = int(load_tables().regions.open_amounts)
-    return sum(span.text[-1:].isdigit() and is_amount(span.text) for span in page.spans) >= least
+    least_amounts = int(load_tables().regions.open_amounts)
+    return sum(span.text[-1:].isdigit() and is_amount(span.text) for span in page.spans) >= least_amounts
 
 
 def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruling:
@@ -88,10 +88,10 @@ def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruli
     for line in ruling.horizontals:
         if not 5 < line.at < page.height_pt - 5:
             continue
-        near = by_foot[bisect_left(feet, line.at - 1.5) : bisect_right(feet, line.at + tallest)]
+        near_runs = by_foot[bisect_left(feet, line.at - 1.5) : bisect_right(feet, line.at + tallest)]
         is_underline = line.length < 260 and any(
             run.x0 - 1.5 <= line.start and line.end <= run.x1 + 1.5 and run.middle < line.at <= run.y1 + 1.5
-            for run in near
+            for run in near_runs
         )
         if not is_underline:
             other_lines.append(line)
@@ -104,9 +104,9 @@ def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Rectangle]:
     shapes += [Rectangle(line.at, line.start, line.at, line.end) for line in ruling.verticals]
     shapes += [Rectangle(fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills if fill.y1 - fill.y0 < 400]
     shapes.sort(key=lambda box: (box.y0, box.x0))
-    found = [(_hull(group), _is_grid(group)) for group in _touching_groups(shapes)]
+    group_boxes = [(_hull(group), _is_grid(group)) for group in _touching_groups(shapes)]
     boxes: list[Rectangle] = []
-    for box, is_grid in sorted(found, key=lambda pair: -pair[0].width * pair[0].height):
+    for box, is_grid in sorted(group_boxes, key=lambda pair: -pair[0].width * pair[0].height):
         if is_grid or not any(_contains(other, box) for other in boxes):
             boxes.append(box)
     return sorted(boxes, key=lambda box: (round(box.y0), box.x0))

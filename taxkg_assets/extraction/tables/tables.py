@@ -32,17 +32,19 @@ from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.tables import load_tables
 
 
-def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
+def build_tables(source: Source, *, found_tables: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
     """Build one row per table of a document, with its cells, header paths and Markdown.
 
     Args:
         source: Pages of the document.
-        found: Tables as read from the pages; read here by default.
+        found_tables: Tables as read from the pages; read here by default.
 
     Returns:
         Rows of `tables`; a table that continues without headers has those of the page before.
     """
-    tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
+    tables = (
+        found_tables if found_tables is not None else [table for page in source.pages for table in find_tables(page)]
+    )
     if not tables:
         return schemas.empty(schemas.Tables)
     counts: dict[int, int] = {}
@@ -309,8 +311,8 @@ def _is_chart(table: FoundTable) -> bool:
     texts = [cell.text for cell in table.cells]
     if any(table.headers) or not any("?" in text for text in texts):
         return False
-    answers = sum(load_tables().chart_answers.matches(text) for text in texts)
-    return answers >= load_tables().regions.chart_answers_frac * len(texts)
+    answer_count = sum(load_tables().chart_answers.matches(text) for text in texts)
+    return answer_count >= load_tables().regions.chart_answers_frac * len(texts)
 
 
 def _join_lines(lines: Sequence[Sequence[Run]]) -> str:
@@ -320,8 +322,8 @@ def _join_lines(lines: Sequence[Sequence[Run]]) -> str:
 def _without_notes(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
     """Leave out the plain sentences below a bold caption: they are a note on the table."""
     is_bold = lines[0][-1].is_bold
-    plain = (ix for ix in range(1, len(lines)) if is_bold and not all(run.is_bold for run in lines[ix]))
-    end = next(plain, len(lines))
+    plain_ixs = (ix for ix in range(1, len(lines)) if is_bold and not all(run.is_bold for run in lines[ix]))
+    end = next(plain_ixs, len(lines))
     return lines[:end] if load_roles().sentence_ends.matches(_join_lines(lines[end:])) else lines
 
 
@@ -391,8 +393,10 @@ def _markdown(table: FoundTable) -> str:
             ]
             if headers != current_headers:
                 refined = [
-                    new.removeprefix(f"{table.headers[column]}{PATH_SEPARATOR}") if new != old else ""
-                    for column, old, new in zip(columns, current_headers, headers, strict=True)
+                    new_header.removeprefix(f"{table.headers[column]}{PATH_SEPARATOR}")
+                    if new_header != old_header
+                    else ""
+                    for column, old_header, new_header in zip(columns, current_headers, headers, strict=True)
                 ]
                 lines.append(_markdown_line([f"**{text}**" if text else "" for text in refined]))
                 current_headers = headers

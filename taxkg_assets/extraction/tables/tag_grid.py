@@ -65,15 +65,15 @@ def _without_empty_lead(
     first = min((min(row.cells) for row in rows if row.cells), default=0)
     if not first:
         return columns, list(rows)
-    kept = ((columns[0][0], columns[first][1]), *columns[first + 1 :])
-    return kept, [replace(row, cells={ix - first: runs for ix, runs in row.cells.items()}) for row in rows]
+    kept_columns = ((columns[0][0], columns[first][1]), *columns[first + 1 :])
+    return kept_columns, [replace(row, cells={ix - first: runs for ix, runs in row.cells.items()}) for row in rows]
 
 
 def _count_columns(rows: Sequence[CellRow]) -> int:
     """Count the columns: as many as the widest rows have, if they are more than a few."""
     widths = Counter(row[-1].number + 1 for row in rows)
-    least = max(1, len(rows) // 10)
-    return max((width for width, count in widths.items() if count >= least), default=0)
+    least_rows = max(1, len(rows) // 10)
+    return max((width for width, count in widths.items() if count >= least_rows), default=0)
 
 
 def _find_extents(full_rows: Sequence[CellRow], column_count: int) -> list[tuple[float, float]] | None:
@@ -89,19 +89,19 @@ def _find_extents(full_rows: Sequence[CellRow], column_count: int) -> list[tuple
     extent_by_column = {ix: (median(lefts[ix]), median(rights[ix])) for ix in sorted(lefts)}
     if any(sum(left) >= sum(right) for left, right in pairwise(extent_by_column.values())):
         return None
-    ordered: list[tuple[float, float]] = []
+    column_extents: list[tuple[float, float]] = []
     for ix in range(column_count):
         # A column that no row fills takes no room.
-        start = ordered[-1][1] if ordered else min(left for left, _ in extent_by_column.values())
-        ordered.append(extent_by_column.get(ix, (start, start)))
-    return ordered
+        start = column_extents[-1][1] if column_extents else min(left for left, _ in extent_by_column.values())
+        column_extents.append(extent_by_column.get(ix, (start, start)))
+    return column_extents
 
 
 def _cluster(rows: Sequence[CellRow]) -> list[tuple[float, float]]:
     """Find columns by place alone: the extents of cells that overlap, in the rows with most cells."""
-    most = max(len(row) for row in rows)
+    most_cells = max(len(row) for row in rows)
     boxes = sorted(
-        (bounding_box_of(cell.runs) for row in rows if len(row) == most for cell in row), key=lambda box: box.x0
+        (bounding_box_of(cell.runs) for row in rows if len(row) == most_cells for cell in row), key=lambda box: box.x0
     )
     extents: list[tuple[float, float]] = []
     for box in boxes:

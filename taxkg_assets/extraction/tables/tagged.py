@@ -45,11 +45,6 @@ def read_tagged_page(
     is used.
 
     Args:
-        page: The page.
-        furniture_spans: Spans of running heads and feet.
-        earlier_headers: Headers of tables whose header cells are tagged on an earlier page, by tag path.
-
-    Args:
         page: Page whose tags can be relied on.
         furniture_spans: Numbers of the spans (`span_ix`) of running heads and feet.
         earlier_headers: Headers of tables whose header cells are tagged on an earlier page, by the path of the table's
@@ -99,32 +94,44 @@ def _choose(table: FoundTable, drawn_tables: Sequence[FoundTable]) -> list[Found
     """Choose between a tagged table and the layout's reading of the same cells, which may be several tables."""
     if table.region.kind != "ruled":
         return [table]
-    others = [other for other in drawn_tables if _overlaps(table.region, other.region)]
+    overlapping_tables = [other for other in drawn_tables if _overlaps(table.region, other.region)]
     tagged_texts = Counter(cell.text for cell in table.cells)
-    drawn_texts = Counter(cell.text for other in others for cell in other.cells)
+    drawn_texts = Counter(cell.text for other in overlapping_tables for cell in other.cells)
     agreement_frac = _share_equal(tagged_texts, drawn_texts)
-    is_joined = bool(others) and all(any(other.headers) for other in others) and _joins_cells(table, others)
+    is_joined = (
+        bool(overlapping_tables)
+        and all(any(other.headers) for other in overlapping_tables)
+        and _joins_cells(table, overlapping_tables)
+    )
     if is_joined:
-        agreement_frac = max(agreement_frac, _share_equal(_count_words([table]), _count_words(others)))
+        agreement_frac = max(agreement_frac, _share_equal(_count_words([table]), _count_words(overlapping_tables)))
     limits = load_tables().tagged
     is_smaller = drawn_texts.total() < limits.size_frac * tagged_texts.total()
     # A reading that runs several tagged tables together would answer for each of them with the rows of another.
-    is_larger = _count_letters([table]) < limits.size_frac * _count_letters(others)
+    is_larger = _count_letters([table]) < limits.size_frac * _count_letters(overlapping_tables)
     score = score_headers([table])
     needed_score = score - (0.0 if table.has_header_tags else limits.header_slack)
     # If the tags have all headers, the drawn lines are used only to divide the same cells better.
     least_agreement_frac = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
-    if is_smaller or is_larger or agreement_frac < least_agreement_frac or score_headers(others) < needed_score:
+    if (
+        is_smaller
+        or is_larger
+        or agreement_frac < least_agreement_frac
+        or score_headers(overlapping_tables) < needed_score
+    ):
         return [table]
-    if score == 1.0 and (_ends_early(table, others) or (tagged_texts == drawn_texts and _names_all(table, others))):
+    if score == 1.0 and (
+        _ends_early(table, overlapping_tables)
+        or (tagged_texts == drawn_texts and _names_all(table, overlapping_tables))
+    ):
         # The drawing tears headers whose words are in several types, and divides the same cells no better.
         return [table]
-    path = table.path if len(others) == 1 else ()
+    path = table.path if len(overlapping_tables) == 1 else ()
     return [
         replace(
             other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path, title=_title_of(table, other)
         )
-        for other in others
+        for other in overlapping_tables
     ]
 
 
@@ -134,24 +141,24 @@ def _title_of(table: FoundTable, part: FoundTable) -> str:
     return ", ".join(filter(None, (table.title, part.title))) if is_number else part.title
 
 
-def _names_all(table: FoundTable, others: Sequence[FoundTable]) -> bool:
+def _names_all(table: FoundTable, drawn_tables: Sequence[FoundTable]) -> bool:
     """Decide whether the tagged headers of each column have all words that the drawing has over it."""
-    if not table.has_header_tags or len(others) != 1 or len(others[0].headers) != len(table.headers):
+    if not table.has_header_tags or len(drawn_tables) != 1 or len(drawn_tables[0].headers) != len(table.headers):
         return False
-    pairs = zip(table.headers, others[0].headers, strict=True)
+    pairs = zip(table.headers, drawn_tables[0].headers, strict=True)
     return all(set(drawn_header.split()) <= set(tagged_header.split()) for tagged_header, drawn_header in pairs)
 
 
-def _joins_cells(table: FoundTable, others: Sequence[FoundTable]) -> bool:
+def _joins_cells(table: FoundTable, drawn_tables: Sequence[FoundTable]) -> bool:
     """Decide whether tags join columns, so that no header is over either, or rows: then equal words are enough."""
     columns = len(table.headers)
-    is_narrower = not any(table.headers) and all(columns < len(other.headers) < 2 * columns for other in others)
+    is_narrower = not any(table.headers) and all(columns < len(other.headers) < 2 * columns for other in drawn_tables)
     return is_narrower or sum(_is_stack(cell.text) for cell in table.cells) > 1
 
 
-def _ends_early(table: FoundTable, others: Sequence[FoundTable]) -> bool:
+def _ends_early(table: FoundTable, drawn_tables: Sequence[FoundTable]) -> bool:
     """Decide whether the drawing ends above the last rows of the tagged table, such as a total below its last line."""
-    bottom = max((other.region.y1 for other in others), default=0.0)
+    bottom = max((other.region.y1 for other in drawn_tables), default=0.0)
     below = Counter(cell.row_ix for cell in table.cells if (cell.box.y0 + cell.box.y1) / 2 > bottom)
     return any(count > 1 for count in below.values())
 
@@ -381,8 +388,8 @@ def _collect(page: Page, places: Sequence[TagPlace], furniture_spans: Collection
     for place, span in [*furniture_places, *reversed(furniture_places)]:
         row = cells_by_row_and_table[place.table_ix].get(place.row_ix, {})
         cell = row.get(place.cell_ix, RowCell(page.tags[place.cell_ix].path[-1], place.is_header))
-        others = [other for ix, other in row.items() if ix != place.cell_ix]
-        if span not in cell.spans and (_shares_line(span, others) or _is_next_line(span, cell)):
+        other_cells = [other for ix, other in row.items() if ix != place.cell_ix]
+        if span not in cell.spans and (_shares_line(span, other_cells) or _is_next_line(span, cell)):
             row.setdefault(place.cell_ix, cell).spans.append(span)
     tables: dict[int, list[CellRow]] = {}
     for table_ix, rows in cells_by_row_and_table.items():

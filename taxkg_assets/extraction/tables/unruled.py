@@ -33,11 +33,6 @@ def find_open_boxes(
 
     Args:
         page: The page.
-        runs: Its runs.
-        leaders: Its dotted leaders.
-        table_boxes: Rectangles of other tables.
-
-    Args:
         runs: Runs of the page.
         leaders: Dotted leaders of the page: left end, right end and height of each.
         table_boxes: Rectangles of the tables found before, which are left out.

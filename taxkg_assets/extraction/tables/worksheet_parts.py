@@ -112,12 +112,8 @@ def is_group(rows: Sequence[CellRow], row_ix: int, *, begins_line: Callable[[Cel
 
     Args:
         rows: Rows of the worksheet.
-        row_ix: Number of the row, which begins no line.
-        begins_line: Decides whether a row begins a line.
-
-    Args:
-        begins_line: Decides whether a row begins a line of the worksheet.
         row_ix: Number of the row, which must not begin a line itself.
+        begins_line: Decides whether a row begins a line of the worksheet.
 
     Returns:
         True for a numbered step, and for a short bold name that is no instruction.
@@ -200,9 +196,6 @@ def find_inner_tables(rows: Sequence[CellRow]) -> list[range]:
 
     Args:
         rows: Rows of the worksheet, from top to bottom.
-
-    Returns:
-        Rows of each table, its headers included.
 
     Returns:
         Row numbers of each table, its header rows included.

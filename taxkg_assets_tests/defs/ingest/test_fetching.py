@@ -78,7 +78,7 @@ def test_what_somebody_put_there_is_neither_taken_away_nor_replaced_by_a_broken_
         file = "i1099div--2024-01.pdf" if is_valid else Path(url_path).name
         return replace(now, file=file, is_read=is_valid, is_named=is_valid)
 
-    monkeypatch.setattr("taxkg_assets.defs.ingest.fetching._named", name)
+    monkeypatch.setattr("taxkg_assets.defs.ingest.fetching._name_by_revision", name)
     address, served = site
     inbox = tmp_path / "inbox"
     (served / "i1099div.pdf").write_bytes(b"%PDF- broken")

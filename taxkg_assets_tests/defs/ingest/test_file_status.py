@@ -38,7 +38,7 @@ def look(home: Home, path: Path) -> FileStatus:
         raise PermissionError(13, "Permission denied")
 
     file = SourceFile(root=str(path.parent), path=str(path))
-    return inspect_files({"it": file}, admitted={}, settings=home.settings, hash_file=opened)["it"]
+    return inspect_files({"it": file}, admitted_hashes={}, settings=home.settings, hash_file=opened)["it"]
 
 
 def admit(home: Home) -> list[str]:

@@ -43,7 +43,7 @@ def _begin_gates(monkeypatch: pytest.MonkeyPatch, said: Any, *, early: EarlyGate
     """Begin the gates of `nodes`, evaluated in this process to what is given."""
     monkeypatch.setattr(early_gates, "run_in_process", lambda *_: said())
     monkeypatch.setattr(early_gates, "reads_much", lambda *_: True)
-    early.written["nodes"] = Home()
+    early.written_tables["nodes"] = Home()
     early.begin()
 
 
@@ -77,7 +77,7 @@ def test_a_gate_has_passed_early_on_the_present_versions_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, early: EarlyGates, found: Any, has_passed: bool
 ) -> None:
     _begin_gates(monkeypatch, lambda: {GATE: found()}, early=early)
-    early.background.wait(early.batches["nodes", GATE].begun)
+    early.background.wait(early.batches["nodes", GATE].future)
     assert early.has_passed(Home(home=str(tmp_path)), "nodes", GATE) is has_passed
     assert not early.has_passed(Home(home=str(tmp_path)), "nodes", "another gate")
 
@@ -99,9 +99,9 @@ def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(
 
     monkeypatch.setattr(early_gates, "run_in_process", evaluate)
     monkeypatch.setattr(early_gates, "reads_much", lambda *_: True)
-    early.written["nodes"] = Home()
+    early.written_tables["nodes"] = Home()
     early.begin()
-    while not early.batches["nodes", first].begun.running():
+    while not early.batches["nodes", first].future.running():
         pass
     assert early.take("nodes", first, versions={"nodes": 4}) is verdict
     assert early.has_passed(Home(), "nodes", last) is False, "evaluated, but of other versions"

@@ -126,7 +126,7 @@ def test_the_page_is_not_drawn_for_words_of_an_xobject_that_the_next_line_touche
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn: list[object] = []
-    monkeypatch.setattr(visibility.VisibilityChecker, "_drawing", property(drawn.append))
+    monkeypatch.setattr(visibility.VisibilityChecker, "_display_list", property(drawn.append))
 
     def draw(page: Any) -> None:
         page.draw_rect((60, 280, 560, 304), color=None, fill=DARK)
