@@ -103,7 +103,7 @@ def keep_tokens(home: Home) -> pl.DataFrame:
     """
     accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
-    kept, made = TokenCache(home.store), [schemas.Embeddings.create_empty()]
+    kept, made = TokenCache(home.store), list[pl.DataFrame]([schemas.Embeddings.create_empty()])
     for deferred in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
         encoder, memory = VectorKeepingEncoder(deferred), kept.read(deferred.model_hash)
         known = memory.list_keys()

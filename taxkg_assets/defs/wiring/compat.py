@@ -170,8 +170,8 @@ def reuse_engines() -> None:
     """
     for storage in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
         storage.create_engine = _open_engine  # type: ignore[attr-defined]
-    sql_event_log.deserialize_value = _read_event  # type: ignore[attr-defined]
-    sql.ScriptDirectory = command.ScriptDirectory = _Scripts  # type: ignore[attr-defined, misc]
+    sql_event_log.deserialize_value = _read_event  # type: ignore[attr-defined, assignment]
+    sql.ScriptDirectory = command.ScriptDirectory = _Scripts  # type: ignore[attr-defined]
     original = SqlEventLogStorage._has_asset_key_col_on_connection
     # Already replaced: to wrap the wrapper again would add a layer with every call.
     if original.__module__ == __name__:
