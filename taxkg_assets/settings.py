@@ -277,8 +277,8 @@ def settings_of(home: str = "") -> Settings:
     Raises:
         SettingError: A setting is wrong.
     """
-    named = tuple(sorted(one for one in os.environ.items() if one[0].upper().startswith(_PREFIX)))
-    return _read_settings(home, named)
+    names = [name for name in os.environ if name.upper().startswith(_PREFIX)]  # other values need no decoding
+    return _read_settings(home, tuple((name, os.environ[name]) for name in sorted(names)))
 
 
 @lru_cache(maxsize=64)
