@@ -20,7 +20,7 @@ import psutil
 
 END_SECONDS = 20.0
 POLL_SECONDS = 0.5
-"""Between two looks at a home: each takes some of the time that the daemon's runs need."""
+"""Between two checks of a home: each takes some of the time that the daemon's runs need."""
 
 
 @dataclass

@@ -39,7 +39,7 @@ RUN_SECONDS = 400.0
 REPLY_SECONDS = 240.0
 END_SECONDS = 120.0
 POLL_SECONDS = 0.5
-"""Between two looks at a run: each takes the server some of the time that the run needs."""
+"""Between two checks of a run: each takes the server some of the time that the run needs."""
 
 NODES = """{ assetNodes { assetKey { path } groupName description
   metadataEntries { __typename label
