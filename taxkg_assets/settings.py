@@ -279,8 +279,8 @@ def settings_of(home: str = "") -> Settings:
     Raises:
         SettingError: A setting is invalid.
     """
-    variables = tuple(sorted(variable for variable in os.environ.items() if variable[0].upper().startswith(_PREFIX)))
-    return _read_settings(home, variables)
+    names = [name for name in os.environ if name.upper().startswith(_PREFIX)]  # other values need no decoding
+    return _read_settings(home, tuple((name, os.environ[name]) for name in sorted(names)))
 
 
 @lru_cache(maxsize=64)

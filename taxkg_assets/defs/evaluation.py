@@ -107,7 +107,7 @@ def open_systems(searcher: Searcher, settings: Settings, questions: Sequence[str
     Args:
         searcher: Opened search.
         settings: Settings of the search.
-        questions: Questions that will be asked, whose tokens are encoded together.
+        questions: Questions of the evaluation, whose tokens are encoded together.
     """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.wrap(searcher.index)

@@ -19,6 +19,8 @@ from typing import Any
 import psutil
 
 END_SECONDS = 20.0
+POLL_SECONDS = 0.5
+"""Between two checks of a home: each takes some of the time that the daemon's runs need."""
 
 
 @dataclass
@@ -108,5 +110,5 @@ def await_truth(is_so: Callable[[], bool], *, seconds: float, process: subproces
         assert process.poll() is None, log.read_text(errors="replace")[-4000:]
         waited = time.monotonic() - started
         assert waited < seconds, f"not after {waited:.0f} s:\n{log.read_text(errors='replace')[-6000:]}"
-        time.sleep(0.2)
+        time.sleep(POLL_SECONDS)
     return time.monotonic() - started

@@ -56,7 +56,7 @@ def newest_commit(table: Path) -> int:
 
 
 def identify_commit(table: Path, version: int) -> tuple[int, int] | None:
-    """Return what tells a commit of a Delta table from another one of the same number at the same place.
+    """Identify a commit of a Delta table among others of the same number at the same place.
 
     Args:
         table: Folder of the table.

@@ -229,6 +229,9 @@ class StoredTables:
 
         Args:
             name: Name of the table, e.g. `sections`.
+
+        Raises:
+            TableNotFoundError: The table has no commit.
         """
         snapshot = self._read_log(name)
         if snapshot is None:

@@ -140,7 +140,7 @@ _events_lock = threading.Lock()
 
 
 class _Scripts(ScriptDirectory):
-    """Alembic's scripts of a configuration, read once and not at each look at a database."""
+    """Alembic's scripts of a configuration, read once and not for each database."""
 
     @classmethod
     @cache
