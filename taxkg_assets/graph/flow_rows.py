@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,8 @@ from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place
 
 Row = Mapping[str, Any]
+_PUNCTUATION = re.compile(r"[\s,.;:—]*")
+"""Marks that end what is printed before a statement."""
 
 
 def names_other(place: Place | None, about: About, known: Lines) -> bool:
@@ -44,11 +47,12 @@ def list_rows(
     Yields:
         Rows of `flows`.
     """
+    start = statement.start + len(_PUNCTUATION.match(text[statement.start : statement.end])[0])
     where = {
         **stated,
-        "start": statement.start,
+        "start": start,
         "end": statement.end,
-        "evidence": text[statement.start : statement.end],
+        "evidence": text[start : statement.end],
         "rule_id": statement.rule_id,
     }
     for source in _find_ends(statement.source, own, about, known, ""):
