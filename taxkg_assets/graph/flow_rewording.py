@@ -15,8 +15,12 @@ _ENTERED = r"(?:enter|report|include|claim|deduct)"
 
 @dataclass(frozen=True, slots=True)
 class _Rewording:
-    """A wording, and what it says: the text before and after the blanks that keep its length."""
+    """A wording, and what it says: the text before and after the blanks that keep its length.
 
+    One of `words` is in each match, so that most sentences need no search.
+    """
+
+    words: tuple[str, ...]
     pattern: re.Pattern[str]
     head: str
     tail: str
@@ -28,13 +32,16 @@ class _Rewording:
         return f"{head}{' ' * blanks}{tail}" if blanks >= 0 else match[0]
 
 
+_ENTERED_HERE = ("amount to enter", "amount you", "amount that you", "for this line is")
 _REWORDINGS = (
     _Rewording(
+        (", which you",),
         re.compile(rf", which you {_MODAL}(?P<verb>{_ENTERED}|carry|list|take) (?P<to>on|to|in) (?={_PLACE})"),
         ";",
         r" \g<verb> it \g<to> ",
     ),
     _Rewording(
+        ("part of the total",),
         re.compile(
             rf"\b(?P<be>is|are) (?P<also>also )?(?:a )?part of the total (?:you (?:enter|report) )?on (?={_PLACE})"
         ),
@@ -42,6 +49,7 @@ _REWORDINGS = (
         " on ",
     ),
     _Rewording(
+        ("figured this amount", "find this amount", "computed this amount", "determined this amount"),
         re.compile(
             r"\b[Yy]ou (?:(?:can|will|may|should|have|already|also) )*(?:find|figured|computed|determined) this amount"
             rf" (?P<on>on|in) (?={_PLACE})"
@@ -50,6 +58,7 @@ _REWORDINGS = (
         r" the amount \g<on> ",
     ),
     _Rewording(
+        (*_ENTERED_HERE, "amount to report", "t is the same amount"),
         re.compile(
             r"(?:^|(?<=, ))(?:[Tt]he amount (?:(?:to (?:enter|report)|(?:that )?you (?:should )?(?:enter|report))"
             r"(?: here| on this line)?|for this line) is|[Ii]t is the same amount that is)"
@@ -59,6 +68,7 @@ _REWORDINGS = (
         r" the amount \g<on> ",
     ),
     _Rewording(
+        _ENTERED_HERE,
         re.compile(
             r"(?:^|(?<=, ))[Tt]he amount (?:(?:to enter|(?:that )?you (?:should )?enter)(?: here| on this line)?"
             r"|for this line) is (?=the )"
@@ -67,6 +77,7 @@ _REWORDINGS = (
         " ",
     ),
     _Rewording(
+        ("the same ",),
         re.compile(
             r"^(?:The amount (?:on|of) this line|This (?:line|amount)) (?:(?:should|must|will) )?"
             rf"(?:is|be|shows?) the same (?:amount )?as (?:the amount (?:shown )?on )?(?={_PLACE})"
@@ -74,24 +85,23 @@ _REWORDINGS = (
         "This is",
         " the amount on ",
     ),
-    _Rewording(re.compile(r" as an? (?:negative|positive) (?:amount|number)\b"), "", ""),
-    _Rewording(re.compile(r"\b(?P<to>from|of|for) this line (?=(?:on|to) )"), "on this line", " "),
+    _Rewording(("a negative", "a positive"), re.compile(r" as an? (?:negative|positive) (?:amount|number)\b"), "", ""),
     _Rewording(
-        re.compile(rf"\b[Uu]se (?P<what>(?:this|that) amount|it) to complete (?={_PLACE})"), r"Put \g<what>", " on "
+        ("from this line", "of this line", "for this line"),
+        re.compile(r"\b(?P<to>from|of|for) this line (?=(?:on|to) )"),
+        "on this line",
+        " ",
+    ),
+    _Rewording(
+        (" to complete ",),
+        re.compile(rf"\b[Uu]se (?P<what>(?:this|that) amount|it) to complete (?={_PLACE})"),
+        r"Put \g<what>",
+        " on ",
     ),
 )
-_WORDS = (
-    "which you",
-    "the same ",
-    "part of the total",
-    "this amount",
-    "he amount",
-    "t is the same",
-    " as a",
-    "this line",
-    " complete",
-)
-"""Words, one of which each wording contains."""
+
+
+_ANY_WORDS = re.compile("|".join(sorted({word for rewording in _REWORDINGS for word in rewording.words})))
 
 
 def reword(masked: str) -> str:
@@ -103,13 +113,15 @@ def reword(masked: str) -> str:
     Returns:
         A text of the same length, with its places where they were.
     """
-    if not any(word in masked for word in _WORDS):
+    if _ANY_WORDS.search(masked) is None:
         return masked
     for rewording in _REWORDINGS:
-        masked = rewording.pattern.sub(rewording.write, masked)
+        if any(word in masked for word in rewording.words):
+            masked = rewording.pattern.sub(rewording.write, masked)
     return masked
 
 
+_BOTH = 2
 _BE = r"(?:is|are|equals|(?:should|must|will) (?:be|equal))"
 _TOTAL = r"(?:combined )?(?:total|sum) of (?:all )?(?:of )?(?:(?:the|your) )?"
 _AMOUNT_ON = (
@@ -140,6 +152,6 @@ def find_same_amount(masked: str) -> tuple[int, int] | None:
     Returns:
         Number of the place that takes the amount, and of the one that it is from; None for another sentence.
     """
-    match = _SAME_AMOUNT.match(masked)
+    match = _SAME_AMOUNT.match(masked) if masked.count("⟨") == _BOTH else None
     numbers = [int(number) for number in match.groups() if number] if match else []
     return (numbers[0], numbers[1]) if match else None
