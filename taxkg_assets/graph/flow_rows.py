@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place
 
 Row = Mapping[str, Any]
-_PUNCTUATION = re.compile(r"[\s,.;:—]*")
+_PUNCTUATION = " ,.;:—"
 """Marks that end what is printed before a statement."""
 
 
@@ -47,12 +46,14 @@ def list_rows(
     Yields:
         Rows of `flows`.
     """
-    start = statement.start + len(_PUNCTUATION.match(text[statement.start : statement.end])[0])
+    stated_words = text[statement.start : statement.end]
+    evidence = stated_words.lstrip(_PUNCTUATION)
+    start = statement.start + len(stated_words) - len(evidence)
     where = {
         **stated,
         "start": start,
         "end": statement.end,
-        "evidence": text[start : statement.end],
+        "evidence": evidence,
         "rule_id": statement.rule_id,
     }
     for source in _find_ends(statement.source, own, about, known, ""):
