@@ -359,7 +359,8 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
         FilterError: No row is of this revision; another revision would mislead. A line of a form that the library does
             not contain has no revision of its own and matches any.
     """
-    for row in rows:
+    printed = [row for row in rows if row.document_id] if revision else []
+    for row in printed or rows:
         if not row.document_id or row.document_id == revision or row.revision.startswith(revision):
             return row
     raise FilterError(
