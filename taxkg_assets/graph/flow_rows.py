@@ -12,7 +12,7 @@ from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place
 
 Row = Mapping[str, Any]
-_PUNCTUATION = " ,.;:—"
+_PUNCTUATION = " ,.;:—”)"
 """Marks that end what is printed before a statement."""
 
 
