@@ -28,6 +28,7 @@ _PARENT = re.compile(r" \(Form (.+)\)$")
 _PIECE = re.compile(r"(?P<through>(?i:through|to)\s+)?(?:(?i:lines?)\s+)?(?P<key>\b\d+[a-z]*|\b[a-z]\b)")
 _OF_SCHEDULE = re.compile(r"^Lines? .* of (Schedule (?:[A-Z]{1,3}|\d{1,4})(?:-[A-Z\d]{1,2})?)\b")
 """Heading that names the schedule of its lines: `Lines 2 through 9 of Schedule B`."""
+_KEY = re.compile(r"^lines?_(?P<first>\d+[a-z]*)(?:-(?P<last>\d+[a-z]*))?$")
 _ORDERED = re.compile(r"^(\d+)([a-z]*)$")
 
 
@@ -168,6 +169,8 @@ def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[Document
     for row in anchors:
         if row["document_id"] in forms:
             known[row["anchor_id"]] = row
+    names = {anchor_id: _read_names(row["heading"]) for anchor_id, row in known.items()}
+    in_words = {known[anchor_id]["document_id"] for anchor_id, (spans, _) in names.items() if spans}
     headings: dict[str, list[Heading]] = defaultdict(list)
     schedule: dict[str, str] = {}
     for row in sorted(known.values(), key=lambda row: (row["document_id"], row["element_id"], row["anchor_id"])):
@@ -176,7 +179,9 @@ def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[Document
             for rule in load_lines().subjects:
                 if (match := rule.pattern.search(text)) is not None:
                     schedule[document_id] = re.sub(r"\s+", " ", match["schedule"] or "").lower()
-        spans, columns = _read_names(text)
+        spans, columns = names[row["anchor_id"]]
+        if document_id not in in_words and not columns:
+            spans = _read_key(row)
         if not (spans or columns) or not _is_of_form(row, spans, known):
             continue
         about = split_forms(row["form"] or forms[document_id])
@@ -202,6 +207,12 @@ def _read_names(heading: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, .
             spans[len(spans) - bool(piece["through"]) :] = [(spans[-1][0] if piece["through"] and spans else key, key)]
         columns = tuple(re.findall(r"\(([a-z])\)", groups.get("columns") or ""))
     return tuple(spans), columns
+
+
+def _read_key(row: AnchorRecord) -> tuple[tuple[str, str], ...]:
+    """Read the lines of a heading from its key, in booklets whose headings begin with bare numbers: `5a. Wages`."""
+    match = _KEY.match(row["key"] or "") if row["kind"] == "line" else None
+    return ((match["first"], match["last"] or match["first"]),) if match else ()
 
 
 def _is_of_form(row: AnchorRecord, spans: Sequence[tuple[str, str]], known: Mapping[str, AnchorRecord]) -> bool:

@@ -14,7 +14,9 @@ from taxkg_assets.graph.flow_context import Before, Said
 from taxkg_assets.graph.flow_located import ENTERED, list_located
 from taxkg_assets.graph.flow_pairs import Pair, find_pairs, is_elsewhere, pair_shares
 from taxkg_assets.graph.flow_predicates import Clause, split_clauses
+from taxkg_assets.graph.flow_rewording import find_same_amount, reword
 from taxkg_assets.graph.flow_roles import (
+    SUM_TO,
     FoundPlace,
     decide_roles,
     decide_roles_of_asides,
@@ -36,11 +38,16 @@ _NO_PART = re.compile(
 )
 """Beginning of a sentence that is no part of its clause: a heading on the same line, and `Do not forget to`."""
 _SUBJECT = re.compile(
-    r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) "
+    r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows|has) "
     r"(?:an? |not |zero|(?:more|greater|less) than (?:zero|\$)|positive|negative)"
     r"[^⟨⟩]*$|^(?:After|Once) you (?:have )?figured? (?:your|the) [^⟨⟩.;]{3,40} on ⟨\w+⟩,? $"
 )
 """Condition on the amount of one place, which a later clause may move."""
+_OWN_SUBJECT = re.compile(
+    r"^\W*If (?:you have an? (?:net )?(?:profit|gain|loss)\b"
+    r"|(?:the (?:result|total|amount)(?: (?:on|for) this line)?|this (?:amount|line|total|result)) (?:is|shows)\b)"
+)
+"""Condition on the amount of the heading's line, which its main clause moves."""
 _TEXT_ENTRY = re.compile(r"^ “[^”]*” (?![^⟨⟩]*\b(?:amounts?|totals?|results?|gains?|loss(?:es)?|sums?)\b)[^⟨⟩]*$")
 """Between a verb and the place where words, and no amount, are entered."""
 _ALTERNATIVE = re.compile(r"(?i)\b(?:otherwise|instead|if not),? $")
@@ -106,7 +113,7 @@ def read_clauses(
         before.is_figured = before.is_figured or (heading_kind == "boxes" and _FIGURED.search(sentence) is not None)
         if heading_kind == "lines" and load_flows().clause_topics.matches(sentence):
             before.is_topic = True
-        masked = mask(sentence, places)
+        masked = reword(mask(sentence, places))
         is_read = bool(places) and (heading_kind == "given" or not load_flows().clause_others.matches(sentence))
         if is_read:
             places = [shift(_name_parent(place, schedules), start) for place in places]
@@ -166,6 +173,11 @@ def _read_sentence(
     offset: int,
     filed: tuple[tuple[str, ...], int],
 ) -> Iterator[FlowStatement]:
+    same = find_same_amount(masked)
+    if same is not None and any(places[index].forms for index in same):
+        into, out_of = (places[index] for index in same)
+        yield FlowStatement("flows_to", out_of, into, offset, offset + len(masked), "clause_equal")
+        return
     words = read_words(masked)
     clauses = [
         (start, end, Clause(masked[start:end], words.between(start, end)))
@@ -235,6 +247,8 @@ def _read_clause(read: Clause, places: list[Place], before: Before, heading_kind
     if fronted := _FRONTED.match(read.text):
         before.fronted = places[int(fronted[1])]
     before.remember_moved(pairs, list_moved(read, found[0].start) if found else frozenset())
+    if read.verb == "move" and heading_kind == "lines" and not pairs and len(targets) == 1 and not targets[0].forms:
+        before.carried = [*targets]
     return pairs
 
 
@@ -259,6 +273,7 @@ def _remember(
         before.named = [] if "F" in read.words.tags else before.named
         sources = [found_place.place for found_place in found if found_place.role or _SUBJECT.match(read.text)]
         is_figured = any(not names_code(found_place.left) for found_place in found)
+        before.is_on_own = heading_kind == "lines" and not found and _OWN_SUBJECT.match(read.text) is not None
         before.is_computed = before.is_computed or (is_figured and not sources)
     if verb == "sum":
         sources = [found_place.place for found_place in found if found_place.role]
@@ -294,6 +309,8 @@ def _settle_places(
         found_place.role = (
             "source" if found_place.role == "amount" and (read.verb == "sum" or is_taken) else found_place.role
         )
+    if heading_kind == "lines" and read.lemma == "add" and any(_is_summand(found_place) for found_place in found[1:]):
+        read.verb = "sum"
     shares = pair_shares(found) if read.verb in ("", "named") else []
     decide_roles(found, verb=read.verb, verb_end=read.verb_end, is_share=is_share, heading_kind=heading_kind)
     decide_roles_of_asides(found, heading_kind=heading_kind, verb=read.verb)
@@ -313,6 +330,11 @@ def _settle_places(
         read.verb = "shown"
         decide_roles(found, verb=read.verb, verb_end=read.verb_end, is_share=False)
     return found, shares
+
+
+def _is_summand(found_place: FoundPlace) -> bool:
+    """Decide whether an amount of its own is added to: `Add the dues on Form 2889, line 4, to the amount on line 3`."""
+    return found_place.role in ("target", "amount") and SUM_TO.search(found_place.left) is not None
 
 
 def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:

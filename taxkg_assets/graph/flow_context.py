@@ -35,6 +35,7 @@ class Before:
         is_figured: Whether the passage names the form that figures an amount other than that of its box.
         is_here: Whether it put an amount on the line of the heading: `Enter the amount from line 9 here.`
         is_label: Whether the text is the label of a line: what it computes is the amount of that line.
+        is_on_own: Whether its condition is on the amount of the heading: `If the result is a gain, report it on`.
         taken: Places of other forms whose whole amounts it takes, below the heading of no line.
         was_taken: Those of the sentence before it.
         denied: Places whose amounts it keeps from a line: `Instead, enter that amount on` another one.
@@ -62,6 +63,7 @@ class Before:
     is_figured: bool = False
     is_here: bool = False
     is_label: bool = False
+    is_on_own: bool = False
     taken: list[Place] = field(default_factory=list)
     was_taken: list[Place] = field(default_factory=list)
     denied: list[Place] = field(default_factory=list)
@@ -149,6 +151,7 @@ def find_origins(means: str, before: Before, heading_kind: str) -> list[Place | 
             means == "own"
             or (means == "first" and (before.is_first or before.is_own))
             or (means == "amount" and before.is_own)
+            or (means in ("amount", "first") and before.is_on_own)
         )
     )
     here: list[Place | None] = [*(before.sources or before.targets)]

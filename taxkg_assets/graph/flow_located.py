@@ -19,6 +19,8 @@ _NOUN = re.compile(r"[c,]?[ADT#]*[nNpA#]*[nNp]")
 """Article, adjectives and the noun that names what is located, which is the last word."""
 _LOCATED = re.compile(r"(?:[wWA]|[uft][DTnNF#A]+)*[mqA]*(?P<be>b)?A*[MW]?A*o[DTA]*")
 """Between the noun and its place: `paid to pilots are generally shown in the`, `in`."""
+_CONDITION = re.compile(r"s[^,;PFx]*,(?=[A,]*D)")
+"""Condition without a place or a form before what a sentence locates: `If you are a pilot, your dues are in box 3`."""
 _SAME = re.compile(r"[c,]+(?:o|t)?[DTA]*")
 """Between places of one amount: `in box 3 or box 4`."""
 _SHOWS = re.compile(r"[mA]*(?P<verb>[ZV])A*")
@@ -36,6 +38,8 @@ def list_located(masked: str, places: list[Place]) -> list[Place]:
         states a condition or a denial, or if one of the places shows what is no amount.
     """
     words = read_words(masked)
+    if condition := _CONDITION.match(words.tags):
+        words = words.between(words.starts[condition.end()], len(masked))
     if words.tags[:1] == "s" or "x" in words.tags:
         return []
     at = [index for index, tag in enumerate(words.tags) if tag == "P"]

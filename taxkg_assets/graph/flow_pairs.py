@@ -6,6 +6,7 @@ Not here: what each place of a clause is (`flow_roles`), and what the next claus
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 from taxkg_assets.graph.flow_context import WHOLE, Before, find_origins, find_shared_total
@@ -29,8 +30,16 @@ _COMPARED = re.compile(r"\b(?:relating|smaller|lesser|larger|greater|less|differ
 """Words behind a source that bar another amount: `Enter the amount from line 9, less any dues on line 10`."""
 _WHICHEVER = re.compile(
     r"\bwhichever\b|, if (?:it is )?(?:smaller|lesser|less|larger|greater)\b"
-    r"|\bthe (?:smaller|lesser|larger|greater)\b|\bbut only\b"
+    r"|\bthe (?:smaller|lesser|larger|greater)\b|\bbut only\b(?! (?:if\b|$))"
 )
+_IN_TURN = re.compile(r"\brespectively\b")
+_SEVERAL = 2
+_CARRYING = ("carry", "transfer", "bring")
+"""Verbs whose object is the amount of the heading's line: `Carry the total to`."""
+_ORDER = re.compile(r"(?:[DnNF]+[:,])?[A,~]*V")
+"""Beginning of a clause that is an order."""
+_END = re.compile(r"(?: \([^()]*\))?\W*")
+"""Behind the last place of a clause that names no amount."""
 _IN_COLUMN = re.compile(r"⟩[^⟨⟩]{0,40} in column \(")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
@@ -127,10 +136,23 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, heading_kind: s
         return [*((source.place, None) for source in sources), *((None, target.place) for target in targets)]
     if not sources:
         return _pair_share(targets, before) if is_share else _pair_targets(read, targets, before, heading_kind)
-    pairs: list[Pair] = [(source.place, target.place) for source in sources for target in targets]
+    in_turn = _pair_in_turn(read, sources, targets)
+    pairs = in_turn or [(source.place, target.place) for source in sources for target in targets]
     if heading_kind == "lines" and group[0].role == "source" and read.names_here_before(targets[0].start):
         pairs = [*((source.place, None) for source in sources if source.place.forms), *pairs]
     return pairs
+
+
+def _pair_in_turn(read: Clause, sources: list[FoundPlace], targets: list[FoundPlace]) -> list[Pair]:
+    """Return the pairs of several sources with as many targets: `dues from A and tolls from B on lines 3 and 6 of C`.
+
+    Empty without `respectively`, and for one place with several keys, which `flow_statements` pairs.
+    """
+    if len(sources) < _SEVERAL or not _IN_TURN.search(read.text):
+        return []
+    moved = [replace(source.place, keys=(key,)) for source in sources for key in source.place.keys]
+    reached = [replace(target.place, keys=(key,)) for target in targets for key in target.place.keys]
+    return list(zip(moved, reached, strict=True)) if len(moved) == len(reached) else []
 
 
 def _pair_sources(read: Clause, sources: list[FoundPlace], before: Before, heading_kind: str) -> list[Pair]:
@@ -157,6 +179,8 @@ def _pair_targets(read: Clause, targets: list[FoundPlace], before: Before, headi
     means = find_object(read, targets[0].start)
     if before.is_received and heading_kind == "lines" and means in ("own", "amount") and not before.sources:
         return []
+    if means == "amount" and heading_kind == "lines" and read.lemma in _CARRYING:
+        means = "first"
     if means == "elided":
         return _pair_elided(read, targets, before, heading_kind)
     is_one = not before.is_conditional and any(len(found_place.place.keys) < 2 for found_place in targets)
@@ -165,7 +189,7 @@ def _pair_targets(read: Clause, targets: list[FoundPlace], before: Before, headi
     if not means and heading_kind == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
         means = "first" if before.is_denied or before.was_denied else "here"
     sources = find_origins(means, before, heading_kind)
-    copies = _pair_copies(targets) if means and (heading_kind or not targets[0].place.forms) else []
+    copies = _pair_copies(targets) if means and (sources or not targets[0].place.forms) else []
     if copies and all(place is not None and place.forms[:1] in ((), targets[0].place.forms[:1]) for place in sources):
         return [*((source, targets[0].place) for source in sources), *copies]
     if not sources and before.is_also and (means or list_moved(read, targets[0].start) == before.object):
@@ -177,7 +201,11 @@ def _pair_elided(read: Clause, targets: list[FoundPlace], before: Before, headin
     """Return the pairs of a clause without an object, such as `and on line 8`; none where the object follows."""
     if _NEXT_OBJECT.match(read.text[read.text.index("⟩", targets[-1].start) + 1 :]):
         return []
-    moved: list[Place | None] = [*before.sources] or ([None] if heading_kind == "boxes" or before.is_label else [])
+    is_whole = _END.fullmatch(read.text, read.text.index("⟩", targets[-1].start) + 1) is not None
+    is_order = is_whole and _ORDER.match(read.words.tags) is not None
+    is_first = heading_kind == "lines" and before.is_first and not before.is_conditional and is_order
+    is_own = heading_kind == "boxes" or before.is_label or is_first
+    moved: list[Place | None] = [*before.sources] or ([None] if is_own else [])
     return [(source, target.place) for source in moved for target in targets]
 
 

@@ -32,6 +32,7 @@ from taxkg_assets.graph.flow_statements import (
     read_passage,
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
+from taxkg_assets.graph.place_patterns import FORM_NAME
 from taxkg_assets.graph.places import Place, find_places, name_forms, range_keys
 from taxkg_assets.graph.schedule_scopes import WORKSHEET, Owners, find_parents
 
@@ -48,6 +49,12 @@ _LEADERS = re.compile(r"(?:\. ?){5,}")
 """Dots between the words of a worksheet's line and its amount."""
 _INCOME = re.compile(r"\b(?:partnership|corporation|estate|trust)[’']s (?:ordinary )?income on $")
 """Before the line of a return that states the income of the one who files it."""
+_NO_FORM = r"(?:(?!\bForms? |\bSchedules? )[^.])*"
+_COMPLETED_FORM = re.compile(
+    r"\b(?:[Cc]omplet(?:e|ed|ing)|[Ff]ill(?:ed|ing)? (?:in|out)|[Uu]s(?:e|ed|ing))"
+    rf" (?:your |the |an? |Parts? [IVX]+ of )?(?P<form>{FORM_NAME.pattern}){_NO_FORM}(?:\. {_NO_FORM})?$"
+)
+"""Form that a sentence completes, before a line of it in that sentence or the next one."""
 _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 
@@ -121,6 +128,8 @@ def read_passages(
                 statement = _place_on_form_of_lead_in(statement, before)
             if not about.form or known.has_only_lines(about.form):
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
+            if not about.form:
+                statement = place_on_completed_form(statement, row["text"])
             if not about.form and any(place and not place.forms for place in (statement.source, statement.target)):
                 continue
             if statement.rule_id.startswith("clause") and not _has_ends(
@@ -321,6 +330,23 @@ def place_on_form_before(statement: FlowStatement, text: str, heading_form: str)
         return statement
     named = _NAMED_FORM.findall(text, 0, statement.start) or ([heading_form] if heading_form else [])
     return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
+
+
+def place_on_completed_form(statement: FlowStatement, text: str) -> FlowStatement:
+    """Assign to a line without a form, in a publication, the form that its sentence or the one before it completes.
+
+    Args:
+        statement: A statement of the passage.
+        text: The passage: `After you complete Form 2917, enter the amount from line 10 on Schedule 1, line 20.`
+
+    Returns:
+        The statement; unchanged where another form is named between.
+    """
+    source = statement.source
+    if source is None or source.forms or source.kind != "line":
+        return statement
+    completed = _COMPLETED_FORM.search(text[: source.start])
+    return replace(statement, source=replace(source, forms=name_forms(completed["form"]))) if completed else statement
 
 
 def _place_on_form_of_lead_in(statement: FlowStatement, before: _Before) -> FlowStatement:

@@ -24,6 +24,8 @@ _PLACE_SUBJECT = re.compile(r"(?:^|[,;:.()csA])(?P<place>P)mA*$")
 """`Box 4 will also show your dues`: the place is the subject of the verb."""
 _SENT = re.compile(r"O[yIDA]*FG.*o[DT]*P")
 """`Your payer should send you a form showing your dues in` a box."""
+_NO_PREDICATE = re.compile(r"^sD*P,?$|N[rT]D*F$")
+"""`If Form 2889, line 8, shows a loss`, `the amount that Form 2889 shows`: the verb is that of the clause around it."""
 _NO_OBJECT = re.compile(r"A*V[A,]*[to]D*P,?")
 """Clause that says where to enter an amount, before the words that name it."""
 _ELIDED = re.compile(r"NfD*P,[to]D*P[,.;]*$")
@@ -113,6 +115,8 @@ def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
         at = match.start()
         if any(low <= at < high for low, high in asides):
             continue
+        if match[0] == "Z" and _NO_PREDICATE.search(words.tags[:at]):
+            continue
         if match[0] == "M" and last >= 0 and "b" not in words.tags[last:at] and "M" not in words.tags[last : last + 1]:
             continue
         start = _find_start(words.tags, at, last)
@@ -165,7 +169,7 @@ def _find_verb(words: Words, end: int) -> tuple[str, int]:
             return "move", words.ends[elided.start()]
         if showing := re.search(r"FG(?=[^,;]*o[DT]*P)", tags):
             return "named", words.ends[showing.end() - 1]
-        be = re.match(r"^(?:[of][DTnNA]{1,4},)?(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*", tags)
+        be = re.match(r"^(?:[of][DTnNA]{1,4},)?(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*(?:N(?=P))?", tags)
         if be:
             return "equal", words.ends[be.end() - 1]
         if "same" in lemmas and re.match(r"^DN(?:oTn)?m?b", tags):
@@ -200,7 +204,8 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
         is_taken = lemma == "take" and re.match(r"A*[DTInN]+(?:oP,?)?t[DT#]*P", tags[at + 1 :])
         if lemma == "use" and _is_to_complete(tags, lemmas, at):
             return "move"
-        if lemma in ("use", "take") and re.search(r"[ti]", tags[at + 1 :]) and not is_taken:
+        used = tags[at + 1 :].partition("sy")[0]
+        if lemma in ("use", "take") and re.search(r"[ti]", used) and not is_taken:
             return ""
         if lemma in load_flows().showing_verbs and re.search(r"[nN]A*m[mA]*$", tags[:at]):
             return "shown"

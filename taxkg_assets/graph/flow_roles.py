@@ -53,7 +53,7 @@ _SUPPOSED = re.compile(
 """Before a place of an amount that is only supposed: `the dues that you would have reported on`."""
 _PLUS = re.compile(r"^,? plus\b[^;]*\b(?:on|in) (?:the )?$")
 """Between a source and one that is added to it: `the dues from A, plus the amount in B`."""
-_SUM_TO = re.compile(r"\bto the (?:amount|total)s? (?:on|from|of|in) (?:the |your )?$")
+SUM_TO = re.compile(r"\bto the (?:amount|total)s? (?:on|from|of|in) (?:the |your )?$")
 """Between an amount and the one that it is added to, where their sum is entered on a third line."""
 _NEAR = 5
 """Most characters between a verb and its object: `must match the ⟨0⟩`."""
@@ -70,6 +70,8 @@ _ADDED = re.compile(r"V[A]*DNuDNo[DT#]*$")
 _TOTAL_THERE = re.compile(r"[to]D*#*N(?:y?W)?[uo][DT#]*$")
 _IS_THERE = re.compile(r"M(?:[nATNDuWw#~]{0,9})?[to](?:DN[uo])?[DT#]*$")
 _LOCATED = re.compile(r"(?:(?<![VDA])A*W|G)(?:n?#[#,c]*|[nATNDuyItF~()]){0,9}[uto][DTn#]{0,3}$")
+_SHOWN_BY = re.compile(r"N[rT]D*FZA*o[DT]*$")
+"""`the amount that Form 2889 shows in`"""
 _FROM = re.compile(r"f(?:[DTcn#]{0,4}|DN[uo]D*)$")
 _OBJECT = re.compile(r"V[Ah]*(?:D?n{0,2}N?u?)?[DTn#]{0,3}$")
 _AMOUNT = re.compile(
@@ -188,6 +190,8 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
 
 def _govern(tags: str) -> str:
     """Return the role that the words before a place give it."""
+    if _SHOWN_BY.search(tags):
+        return "source"
     if _NOT_THERE.search(tags) or _PART.search(tags):
         return ""
     if _ADDED.search(tags):
@@ -248,7 +252,7 @@ def _correct_by_verb(found: list[FoundPlace], verb: str, verb_end: int) -> None:
     for found_place in found:
         role, left = found_place.role, found_place.left
         is_shown = verb in ("shown", "named") and (role in ("target", "amount") or _SHOWING.search(left) is not None)
-        is_summand = verb == "sum" and role == "target" and _SUM_TO.search(left) is not None
+        is_summand = verb == "sum" and role == "target" and SUM_TO.search(left) is not None
         is_equal = verb == "equal" and not role and found_place.start - verb_end <= _NEAR
         is_subject = verb == "moved" and role == "target" and found_place.start < verb_end
         if is_shown or is_summand or is_equal or is_subject:

@@ -12,6 +12,8 @@ from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place
 
 Row = Mapping[str, Any]
+_PUNCTUATION = " ,.;:—”)"
+"""Marks that end what is printed before a statement."""
 
 
 def names_other(place: Place | None, about: About, known: Lines) -> bool:
@@ -44,11 +46,14 @@ def list_rows(
     Yields:
         Rows of `flows`.
     """
+    stated_words = text[statement.start : statement.end]
+    evidence = stated_words.lstrip(_PUNCTUATION)
+    start = statement.start + len(stated_words) - len(evidence)
     where = {
         **stated,
-        "start": statement.start,
+        "start": start,
         "end": statement.end,
-        "evidence": text[statement.start : statement.end],
+        "evidence": evidence,
         "rule_id": statement.rule_id,
     }
     for source in _find_ends(statement.source, own, about, known, ""):

@@ -49,7 +49,8 @@ _CODES = r"[A-Z]{1,2}\b(?:(?: and |, and |, or |, | or | through |[–-])[A-Z]{1
 
 
 def _document(prefix: str) -> str:
-    names = rf"(?:{FORMS}{_TITLE}, )?{SCHEDULE}(?: of {FORMS})?|{FORMS}|(?<=; or ){ID}(?=, lines? )"
+    listed = rf"(?:(?<=; )|(?<=; or )|(?<=; and )){ID}(?=, (?:lines?|box(?:es)?) )"
+    names = rf"(?:{FORMS}{_TITLE}, )?{SCHEDULE}(?: of {FORMS})?|{FORMS}|{listed}"
     year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) |{_YEAR_LIST} )?"
     article = r"(?:(?:the|your|an?|any|its|their|his or her|this|that) )?"
     owner = rf"(?:(?:all |each )?(?:of )?{article}{year}{_YEARS}?{_OWNER}?{_VERSION}?)"
@@ -108,7 +109,7 @@ _BEFORE = (
     rf"(?: (?(line_first_order)(?:of|on|in)|(?:of|on|from|in)) |(?<=,) (?={_CLOSING}))"
     rf"(?>{_document('line_first_')}(?:, Part (?P<line_first_after>[IVX]+|\d)\b)?"
     r"(?: on page \d(?: of (?:the|this|your) form)?)?"
-    rf"|(?P<line_first_that>(?:that|each) (?:form|schedule))\b){_OTHER}"
+    rf"|(?P<line_first_that>(?:that|each|all (?:of )?(?:these|those)) (?:form|schedule)s?)\b){_OTHER}"
 )
 _FACE = (
     rf"page 1, {_keys('top_page_')}(?! of)|{_keys('on_page_')} (?:on|of) page 1\b"
@@ -116,7 +117,7 @@ _FACE = (
     rf"(?:this |(?:the|your) {_YEARS})form\b"
 )
 _QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
-_LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
+_LABEL = rf"(?!(?:the )?following\b|th(?:is|at) line\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('label_first_')})"
 _LINE_FOR = r"(?:the )?lines? (?:for|labeled|called) [“\"](?P<for>[^“”\"]{3,60})[”\"],?"

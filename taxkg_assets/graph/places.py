@@ -190,7 +190,7 @@ def _find_document(match: re.Match[str], prefix: str, before: str) -> str | None
         "",
     )
     if prefix == _ALONE and text.endswith("its ", 0, start):
-        return find_last_document(text[:start]) or document
+        return find_last_document(text[:start]) or find_last_document(before) or document
     near = max(0, start - _NEAR)
     if taken := TAKEN_FROM.search(text, near, start):
         return _name_taken(document, taken["form"])

@@ -192,6 +192,8 @@ def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
         FilterError: There is no such revision; the message lists the existing ones.
     """
     row = choose_revision(rows, revision)
+    of_letters = (printed.explanations for printed in rows if not row.document_id and printed.explanations)
+    texts = row.explanations or next(of_letters, [])
     names = ("form", "revision", "part", "key", "kind", "section", "label", "used_in", "page")
     return LineReply(
         document=row.document_id,
@@ -217,7 +219,7 @@ def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
             )
             for flow in row.flows_out
         ],
-        texts=_instructions(row.explanations),
+        texts=_instructions(texts),
         rectangle=_corners(row.bbox) if row.bbox else [],
         revisions=_revisions(rows),
         cautions=_cautions(row.quality),
@@ -359,7 +361,8 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
         FilterError: No row is of this revision; another revision would mislead. A line of a form that the library does
             not contain has no revision of its own and matches any.
     """
-    for row in rows:
+    printed = [row for row in rows if row.document_id] if revision else []
+    for row in printed or rows:
         if not row.document_id or row.document_id == revision or row.revision.startswith(revision):
             return row
     raise FilterError(
@@ -381,12 +384,12 @@ def _corners(box: Corners) -> list[float]:
 
 
 def _revisions(rows: Sequence[BoxRow] | Sequence[LineRow]) -> list[str]:
-    return list(dict.fromkeys(row.revision for row in rows))
+    return list(dict.fromkeys(row.revision for row in rows if row.document_id))
 
 
 def _flow(row: FlowRow, *, form: str, part: str, key: str, document: str | None) -> FlowReply:
     return FlowReply(
-        line=f"{form}{f' Part {part}' if part else ''} {key.replace('_', ' ')}",
+        line=f"{form}{f' Part {part}' if part else ''} {key.replace('_', ' ')}".rstrip(),
         document=document or "",
         evidence=row.evidence,
         stated_in=f"{row.document_id} p. {row.page}",

@@ -71,6 +71,20 @@ def test_a_range_explains_each_of_its_lines_and_a_number_its_letters() -> None:
     }
 
 
+def test_a_booklet_may_number_its_headings_as_the_form_does() -> None:
+    lines = [_line("f2040--2031", f"line_{key}") for key in ("4", "5a", "5b", "6")]
+    anchors = [
+        _heading(1, "5a–5b. Dues and tolls", key="lines_5a-5b"),
+        _heading(2, "5b. Tolls", above=1, key="line_5b"),
+        _heading(3, "6. Fees", key="line_6"),
+        _heading(4, "4. Notes", kind="section", key=None),
+    ]
+    explained = {("line_5a", "1", "same_field"), ("line_5b", "1", "same_field"), ("line_5b", "2", "same_field")}
+    assert _explained(lines, anchors) == explained | {("line_6", "3", "same_field")}
+    anchors.append(_heading(5, "Line 4. Berths", key="line_4"))
+    assert _explained(lines, anchors) == {("line_4", "5", "same_field")}
+
+
 def test_lines_of_a_worksheet_and_of_another_line_are_not_those_of_the_form() -> None:
     lines = [_line("f2040--2031", f"line_{key}") for key in ("1", "2", "2a")]
     anchors = [

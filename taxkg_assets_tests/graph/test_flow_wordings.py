@@ -1,4 +1,4 @@
-"""Statements on amounts in many wordings, written for the tests in fifteen sets, each before any rule read it.
+"""Statements on amounts in many wordings, written for the tests in eighteen sets, most before any rule read it.
 
 A line of `flow_wordings.jsonl` has the text, what its heading explains (`under`), and its flows from a source to a
 target: `own` is the line of the heading, `2040.8` line 8 of Form 2040. Lines with `is_open` are not read yet.

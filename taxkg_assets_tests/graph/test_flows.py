@@ -341,6 +341,16 @@ def _flow(relation: str, source: int, target: int) -> dict[str, Any]:
     return make_row(relation, ends[0], ends[1], stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
 
 
+def test_evidence_begins_with_a_word() -> None:
+    text = "If you are a pilot, report your dues on Form 2040, line 8."
+    place = Place(("2040",), ("8",), "line", "", "", "", 40, 57)
+    statement = FlowStatement("flows_to", None, place, 18, len(text), "report_named")
+    own, about = End("2099", "box_1a", "", "", LINES[7]), About("2099", 2030)
+    stated = {"document_id": "f2099--2029", "element_id": None, "page": 1, "bbox": BOX}
+    (row,) = list_rows(statement, own, about, known=Lines(LINES, DOCUMENTS), stated=stated, text=text)
+    assert (row["start"], row["evidence"]) == (20, "report your dues on Form 2040, line 8.")
+
+
 def test_a_label_on_two_forms_has_the_key_of_the_one_that_is_known() -> None:
     (statement,) = _read_all("Report it on the “Harbor dues” line of Form 2040 or 2040-SR.", heading_kind="boxes")
     own, about = End("2099", "box_1a", "", "", LINES[7]), About("2099", 2030)

@@ -134,7 +134,7 @@ def _release_with(*lines: tuple[str, str], drafts: Sequence[str] = ()) -> Any:
         for name, key in lines
     ]
     released.tables["lines"] = pl.DataFrame(rows)
-    names = sorted({row["document_id"] for row in rows})
+    names = sorted({f"f2060--{name}" for name, _ in lines})
     released.tables["documents"] = pl.DataFrame(
         {"document_id": names, "form": "2060", "is_draft": [name in drafts for name in names], "doc_type": "form"}
     )

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from taxkg_assets.serving.agent_replies import choose_revision, reply_line
 from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines
 from taxkg_assets.serving.render_lines import print_lines, print_trace
 from taxkg_assets.serving.trace import trace
@@ -239,6 +240,10 @@ def test_the_codes_of_a_box_that_is_printed_with_letters_are_shown_with_its_numb
     assert [line.key for line in lettered] == ["box_12a", "box_12b"]
     assert trace(released, ["2060", "12"]).key == "box_12"
     assert trace(released, ["2060", "12"], revision="2031").key == "box_12a"
+    assert choose_revision([number, *lettered], "") is number
+    reply = reply_line([number, *lettered], revision="")
+    assert (reply.revisions, [flow.line for flow in reply.goes_to]) == (["2031"], ["2889 line 9"])
+    assert choose_revision([number, *lettered], "2031").key == "box_12a"
     out = Console(width=200, record=True, file=StringIO())
     print_lines([number, *lettered], out=out)
     assert "2060 box 12  revisions print it only with letters" in out.export_text()

@@ -57,12 +57,14 @@ export const readRevisions = async (form, own, signal) => {
   ]);
   const byDocument = new Map(boxes.map(row => [row.document_id, row]));
   const isMine = row => !own.part || row.part === own.part;
+  // A number is also found as lettered fields of other revisions, which are not the field itself.
+  const printed = lines.filter(row => row.key === own.key && row.document_id);
   const textsOf = row => {
     const texts = chooseTexts(byDocument.get(row.document_id)?.passages ?? [], row.revision, known);
     const filer = texts.filer ?? explained(row);
     return filer ? { ...texts, filer } : texts;
   };
-  return lines.filter(isMine).map(row => ({
+  return (printed.length ? printed : lines).filter(isMine).map(row => ({
     ...row,
     isDraft: known.get(row.document_id)?.is_draft ?? false,
     texts: textsOf(row),
