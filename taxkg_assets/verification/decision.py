@@ -209,6 +209,8 @@ def _is_denied(
 
     One sentence of a pair may deny what the pair supports; any other passage must be about as similar to the claim.
     """
+    if not support.own_absent:  # one sentence that says all of the claim still says so with the next one
+        rows = [row for row in rows if not _is_part(support.passage, row.passage)]
     rivals = [row for row in rows if row.similarity >= support.similarity - _ALIKE]
     return (
         any(_contradicts_within(row, support) for row in rows)
