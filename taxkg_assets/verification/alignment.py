@@ -197,7 +197,7 @@ class Aligner:
 
 
 def _find_addressed(claim: Claim, text: str, lacking: Words) -> str | None:
-    """Find the one person of a claim whom a passage does not name but addresses: `workers` are `you` there."""
+    """Find the one person of a claim that a passage does not name but addresses: `workers` are `you` there."""
     persons = lacking & claim.persons
     return next(iter(persons)) if len(persons) == 1 and _ADDRESSES.search(text) else None
 
