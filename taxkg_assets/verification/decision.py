@@ -18,6 +18,7 @@ _ALL = 0.95
 _NEARLY_ALL = 0.85  # weighted share of a claim's words in a passage that surely denies it
 _MOST_WORDS = 0.75  # weighted share of a claim's words in a passage that surely states another value
 _VALUE_WEIGHT = 2.0
+_ELSEWHERE = 0.2  # weighted share of a claim's words that only another passage has: they say something else there
 _NEAR = 0.02
 _FARTHER = 0.1
 _BEHIND = 0.08  # of a denial of what a supporting passage lacks
@@ -90,7 +91,7 @@ def _find_least_probability(row: Comparison) -> float:
     bounds = load_verification().thresholds
     if not row.own_absent:
         return bounds.support_by_words
-    is_said = row.soft_coverage >= bounds.said and row.rivalry < 0
+    is_said = row.soft_coverage >= bounds.said and row.rivalry < 0 and row.found_elsewhere < _ELSEWHERE
     return bounds.support_by_sense if is_said else bounds.support
 
 
