@@ -77,9 +77,10 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
 
 
 def _has_keys_of_place_alone(row: Comparison) -> bool:
-    """Return whether all of several keys of a claim are those of headings: a text says how they belong together."""
-    keys = [words for value, words in row.matched if value.kind in KEY_KINDS]
-    return len(keys) > 1 and not any(_prints(row, words) for words in keys)
+    """Return whether all of several keys of a claim are only in the words of headings, which do not pair them."""
+    keys = [(value, words) for value, words in row.matched if value.kind in KEY_KINDS]
+    is_placed = any(_prints(row, words) or value.figure in row.passage.keys for value, words in keys)
+    return len(keys) > 1 and not is_placed
 
 
 def _prints(row: Comparison, words: str) -> bool:
