@@ -13,7 +13,8 @@ from importlib.resources import files
 
 _NOUN, _PERSON = "n", "h"
 _ENDINGS = (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
-_NO_NOUNS = ("ed", "ly", "able", "ible", "ional")  # pasts of verbs, adverbs, adjectives
+_PAST = "ed"
+_NO_NOUNS = ("ly", "ional")  # adverbs and adjectives such as `additional`
 _SHORTEST = 2
 _MOST_KEPT = 20_000
 
@@ -47,7 +48,7 @@ def is_noun(word: str) -> bool:
         word: Word as written, in lower case.
     """
     kinds = [_load()[base][0] for base in _list_bases(word)]
-    if word not in _load() and word.endswith(_NO_NOUNS):
+    if word not in _load() and (word.endswith(_NO_NOUNS) or (kinds and word.endswith(_PAST))):
         return False
     return not kinds or kinds[0] in (_NOUN, _PERSON)
 

@@ -27,6 +27,7 @@ from taxkg_assets.verification.values import fold
 _MOST_KEPT = 20_000
 _ADDRESSEE = "you"
 _ADDRESSES = re.compile(r"(?i)\byou(?:r|rs|rself|rselves)?\b")
+_REPLACED = 0.5  # a thing in the place of another one, from which a person may be, too
 _FAR = 0.8  # nearness of a word, over what it needs, below which a passage says nothing like it
 
 
@@ -85,10 +86,11 @@ class Aligner:
         nearest = self._find_nearest(claim, f"{passage.label}. {passage.written_out}", lacking)
         there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
         nearness = {stem: cosine / needed[stem] for stem, (_, cosine) in nearest.items()}
-        if (person := _find_addressed(claim, passage.spoken, lacking)) is not None and person not in there:
+        replaced = self._score_replaced(claim, f"{passage.label}. {passage.written_out}")
+        person = _find_addressed(claim, passage.spoken, lacking) if replaced < _REPLACED else None
+        if person is not None and person not in there:
             there[person], nearness[person] = _ADDRESSEE, 1.0
         said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
-        replaced = self._score_replaced(claim, f"{passage.label}. {passage.written_out}")
         return Alignment(_rewrite(claim, said), nearness, answered, replaced)
 
     def _score_replaced(self, claim: Claim, text: str) -> float:
@@ -197,7 +199,7 @@ class Aligner:
 
 
 def _find_addressed(claim: Claim, text: str, lacking: Words) -> str | None:
-    """Find the one person of a claim whom a passage does not name but addresses: `workers` are `you` there."""
+    """Find the one person of a claim that a passage does not name but addresses: `workers` are `you` there."""
     persons = lacking & claim.persons
     return next(iter(persons)) if len(persons) == 1 and _ADDRESSES.search(text) else None
 

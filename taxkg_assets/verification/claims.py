@@ -18,6 +18,7 @@ from taxkg_assets.verification.values import Value, find_values, fold
 _TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
 _FROM_TO = re.compile(r"(?i)(?P<first>\b(?P<kind>line|box) \d{1,2}[a-z]?) to (?P<second>(?P=kind) \d{1,2}[a-z]?\b)")
 _WORD = re.compile(r"[a-z]+")
+_FOLLOWED = re.compile(r"[a-z]+(?= [a-z])")  # who does something has a word after it
 _PUBLISHED = "publication"
 _STEP = "step"
 _KEYED = frozenset({"box", "line"})
@@ -52,7 +53,7 @@ class Claim:
         wording: Its words by clause, without the words of an attribution.
         weights: Weight of each word.
         nouns: Words of it that mostly name things.
-        persons: Words of it that mostly name persons, without those that other words rule out.
+        persons: Words of it that mostly name persons and end no clause, without those that other words rule out.
     """
 
     text: str
@@ -118,7 +119,7 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     light = _expand(load_verification().light_words, language) | _expand(load_verification().addressees, language)
     factor: float = load_verification().light_weight
     nouns = _find_stems(plain, is_noun, language)
-    persons = _find_stems(plain, lambda word: is_person(word) and word not in find_rivals(), language)
+    persons = _find_stems(" ".join(_FOLLOWED.findall(plain.casefold())), _is_free_person, language)
     most = load_verification().thresholds.verb_weight
     weights = {
         word: (weight if word in nouns else min(weight, most)) * (factor if word in light else 1.0)
@@ -126,6 +127,10 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     }
     every = tuple(dict.fromkeys((*values, *keys, *named)))
     return Claim(text, " ".join(plain.split()), subject, every, wording, weights, nouns, persons)
+
+
+def _is_free_person(word: str) -> bool:
+    return is_person(word) and word not in find_rivals()
 
 
 def _find_stems(text: str, is_one: Callable[[str], bool], language: Language) -> Words:

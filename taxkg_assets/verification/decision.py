@@ -18,6 +18,7 @@ _ALL = 0.95
 _NEARLY_ALL = 0.85  # weighted share of a claim's words in a passage that surely denies it
 _MOST_WORDS = 0.75  # weighted share of a claim's words in a passage that surely states another value
 _VALUE_WEIGHT = 2.0
+_ELSEWHERE = 0.2  # weighted share of a claim's words that only another passage has: they say something else there
 _NEAR = 0.02
 _FARTHER = 0.1
 _BEHIND = 0.08  # of a denial of what a supporting passage lacks
@@ -76,9 +77,10 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
 
 
 def _has_keys_of_place_alone(row: Comparison) -> bool:
-    """Return whether all of several keys of a claim are those of headings: a text says how they belong together."""
-    keys = [words for value, words in row.matched if value.kind in KEY_KINDS]
-    return len(keys) > 1 and not any(_prints(row, words) for words in keys)
+    """Return whether all of several keys of a claim are only in the words of headings, which do not pair them."""
+    keys = [(value, words) for value, words in row.matched if value.kind in KEY_KINDS]
+    is_placed = any(_prints(row, words) or value.figure in row.passage.keys for value, words in keys)
+    return len(keys) > 1 and not is_placed
 
 
 def _prints(row: Comparison, words: str) -> bool:
@@ -90,7 +92,7 @@ def _find_least_probability(row: Comparison) -> float:
     bounds = load_verification().thresholds
     if not row.own_absent:
         return bounds.support_by_words
-    is_said = row.soft_coverage >= bounds.said and row.rivalry < 0
+    is_said = row.soft_coverage >= bounds.said and row.rivalry < 0 and row.found_elsewhere < _ELSEWHERE
     return bounds.support_by_sense if is_said else bounds.support
 
 
@@ -209,6 +211,8 @@ def _is_denied(
 
     One sentence of a pair may deny what the pair supports; any other passage must be about as similar to the claim.
     """
+    if not support.own_absent:  # one sentence that says all of the claim still says so with the next one
+        rows = [row for row in rows if not _is_part(support.passage, row.passage)]
     rivals = [row for row in rows if row.similarity >= support.similarity - _ALIKE]
     return (
         any(_contradicts_within(row, support) for row in rows)

@@ -157,7 +157,7 @@ def _with_lead_ins(rows: Sequence[NodeRecord]) -> Iterator[tuple[NodeRecord, str
 
 
 def _is_clause(lead_in: str) -> bool:
-    """Return whether a short lead-in says of what it speaks: `Exempt boats include:`, but not `They include:`."""
+    """Return whether a short lead-in names what it lists: `Exempt boats include:`, but not `They include:`."""
     return (
         _REFERS_BACK.match(lead_in) is None and load_verification().predicates.verb.pattern.search(lead_in) is not None
     )

@@ -88,7 +88,7 @@ def test_a_word_that_a_word_without_content_says_is_left_out() -> None:
     assert not any("inside".startswith(word[:5]) for word in words)
 
 
-def test_a_person_whom_the_passage_addresses_is_named_by_it() -> None:
+def test_a_person_that_the_passage_addresses_is_named_by_it() -> None:
     addressed = _align("A sailor owes $5 for the barge.", "You owe $5 for the barge.")
     assert not any(word.startswith("sailor") for word in addressed)
     of_others = _align("A sailor owes $5 for the barge.", "The harbor owes $5 for the barge.")

@@ -44,8 +44,6 @@ def _agree(one: str, other: str) -> float:
             "An owner that need not file the slip is free to file the form.",
             "An owner that isn't required to file the slip may file the form.",
         ),
-        ("An owner with no income still files the slip.", "You must file the slip even if you had no income."),
-        ("Without a permit, the fee is due.", "If you have no permit, pay the fee."),
         ("Without a permit, the fee is due.", "You have no permit. You pay the fee."),
     ],
 )
