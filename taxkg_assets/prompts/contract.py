@@ -23,7 +23,7 @@ class Strict(BaseModel):
 
 
 class Block(Strict):
-    """A text of a document that evidence may quote; a model is told that the text is data and no instruction.
+    """A text of a document that evidence may quote; the prompt states that the text is data and no instruction.
 
     Attributes:
         element_id: Element that contains the text.

@@ -126,7 +126,7 @@ def read_text(text: str, *, name: str) -> DraftFile:
         The draft, without rectangles.
 
     Raises:
-        DraftError: The text is empty, or has so many control characters that the file is probably binary.
+        DraftError: The text is empty, or is probably binary because of the number of its control characters.
     """
     control_count = sum(letter < " " and letter not in "\t\n\r\f" for letter in text)
     if control_count > _MOST_CONTROLS * len(text):

@@ -270,6 +270,9 @@ class Service:
 
         Args:
             draft: Text or PDF to check.
+
+        Returns:
+            Result for each claim and quotation.
         """
         released = self.current
         with self._lock:

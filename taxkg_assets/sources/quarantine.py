@@ -37,7 +37,7 @@ def find_withheld(
 
     Args:
         documents: Admitted documents.
-        quarantine: Refused documents; `is_check_failure` tells which of them failed a check.
+        quarantine: Refused documents; `is_check_failure` is true for those that failed a check.
         max_share: Largest share of all documents, 0 to 1, with which the build continues.
         least_count: With fewer documents than this, the build continues in any case.
 

@@ -30,7 +30,7 @@ GONE = frozenset({"404", "NoSuchKey", "NotFound"})
 class Lease:
     """The lease of a process on one home; `hold` takes it, `check` tests whether it is still valid."""
 
-    _held_leases: ClassVar[dict[str, Lease]] = {}
+    _active_leases: ClassVar[dict[str, Lease]] = {}
 
     def __init__(self, client: Any, bucket: str, key: str, *, uri: str) -> None:
         self._client, self._bucket, self._key, self._uri = client, bucket, key, uri
@@ -54,11 +54,11 @@ class Lease:
         self._take(wait_s)
         renewing = threading.Thread(target=self._renew, name="lease", daemon=True)
         renewing.start()
-        self._held_leases[self._uri] = self
+        self._active_leases[self._uri] = self
         try:
             yield
         finally:
-            del self._held_leases[self._uri]
+            del self._active_leases[self._uri]
             self._is_over.set()
             renewing.join()
             with suppress(OSError, *_network_errors()):  # one that stays behind is taken over in a while
@@ -75,7 +75,7 @@ class Lease:
         Raises:
             HomeBusyError: The lease was lost.
         """
-        lease = cls._held_leases.get(uri)
+        lease = cls._active_leases.get(uri)
         if lease is not None and (lease._is_lost or time.monotonic() - lease._renewed_at > SURE_SECONDS):
             raise HomeBusyError(
                 f"This build could not reach {uri} for a while, lost its lock and stopped writing. "

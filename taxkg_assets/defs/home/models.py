@@ -137,7 +137,7 @@ def base_hash(home: AnyHome) -> str:
 
 
 def weights_hash(home: AnyHome) -> str:
-    """Return the hash of the base encoder's weights alone; `base_hash` also tells the arithmetic.
+    """Return the hash of the base encoder's weights alone; `base_hash` also depends on the arithmetic.
 
     Args:
         home: Tables, files and settings of the home.

@@ -31,7 +31,7 @@ class Spoken:
         column: Letter of the column.
         head: Words of the column's head.
         copy: Copy of the form: `B`.
-        label: Words that are none of the above.
+        label: All other words.
         formula: Sentences that say how the amount is computed.
     """
 

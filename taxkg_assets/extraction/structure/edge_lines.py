@@ -52,7 +52,7 @@ def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set
 def find_lines_from_head(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
     """Find bold lines in the header area of a page that begin a paragraph, so that they are text.
 
-    Such a run-in heading recurs on many pages, as a running header does. But the paragraph continues beside it and on
+    Such a run-in heading recurs on many pages, as a running header does. But the paragraph continues right of it and on
     the line right below.
 
     Args:

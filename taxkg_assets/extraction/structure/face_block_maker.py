@@ -49,7 +49,7 @@ def _split_note(unit: FormLine) -> tuple[list[Line], list[Line]]:
 
 
 class FaceBlockMaker(BlockMaker):
-    """Collects the blocks of a form page; `has_boxes` tells a form of ruled boxes from one of numbered lines."""
+    """Collects the blocks of a form page; `has_boxes` is true for a form of ruled boxes, not of numbered lines."""
 
     is_face = True
 

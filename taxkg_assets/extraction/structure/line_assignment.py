@@ -53,7 +53,7 @@ class Parts:
         loose: Lines of text outside all regions, in stored order.
         furniture: Running headers, footers and signs that are no text.
         callout_icons: Lines that are icons of callouts.
-        braces: Tall braces beside lines.
+        braces: Tall braces next to lines.
         leaders: Dots that lead to an amount.
         inside: Lines inside each table or box, by number of the item.
         units: Numbered line or margin label of each such item, by number of the item.

@@ -26,7 +26,7 @@ MAX_CANDIDATES = 200
 
 
 def find_worksheet_boxes(runs: Sequence[Run], *, table_boxes: Sequence[Rectangle]) -> list[Rectangle]:
-    """Find worksheets by rows whose line number is printed at the left and again beside the amount.
+    """Find worksheets by rows whose line number is printed at the left and again next to the amount.
 
     An example of such a row is `3. Add lines 1 and 2 . . . . 3. ______`.
 
@@ -107,7 +107,7 @@ def find_worksheet_rows(drawing: Drawing) -> list[CellRow]:
         drawing: Everything printed inside the worksheet's rectangle.
 
     Returns:
-        Rows from top to bottom; empty if too few of them repeat their number beside the amount.
+        Rows from top to bottom; empty if too few of them repeat their number next to the amount.
     """
     limits = load_tables().worksheets
     numbered_rows = _find_numbered_rows(drawing.runs)

@@ -12,7 +12,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def join_spread_names(grid: Grid, header_count: int) -> Grid:
-    """Assign a row name that is printed beside several rows to all of them; drawn lines enclose these rows.
+    """Assign a row name that is printed next to several rows to all of them; drawn lines enclose these rows.
 
     Args:
         grid: Grid of the table.

@@ -133,7 +133,7 @@ class Grid(Section):
 
 
 class Worksheets(Section):
-    """Limits for worksheets that print each line number at the left and again beside the amount.
+    """Limits for worksheets that print each line number at the left and again next to the amount.
 
     Attributes:
         least_rows: Least number of rows.
