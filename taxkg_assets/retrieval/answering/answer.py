@@ -110,13 +110,7 @@ def ask(
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     ranking = searcher.rank(question, **filters)
     found = _find(searcher, ranking, k=k, level=level, filters=filters)
-    request = _Request(
-        ranking.question,
-        ranking.corrections,
-        with_text=with_text,
-        with_rectangles=with_rectangles,
-        max_relevance=_score_without_filters(searcher, question, filters) if any(filters.values()) else 10.0,
-    )
+    request = _Request(ranking.question, ranking.corrections, with_text=with_text, with_rectangles=with_rectangles)
     answer = _compose_answer(searcher, request, found, settings=settings)
     results = [row for row in answer.results if row.rank <= k or _is_cited(row, answer.answer)]
     return answer.model_copy(update={"results": results})
@@ -145,32 +139,18 @@ def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A corrected question, whether the answer needs a text and page rectangles, and its highest possible relevance."""
+    """A corrected question, and whether the answer needs a text and page rectangles."""
 
     question: str
     corrections: Mapping[str, str]
     with_text: bool = True
     with_rectangles: bool = False
-    max_relevance: float = 10.0
-
-
-def _score_without_filters(searcher: Searcher, question: str, filters: Mapping[str, Any]) -> float:
-    """Return the relevance of an answer from the whole library to the question, with the form of the filters named.
-
-    The guardrail is fitted for rankings of a whole library. Among the few passages that a filter leaves, the first one
-    is far ahead of the others whatever the question is about.
-    """
-    forms = [row["document_form"] for row in searcher.facts.documents if row["document_id"] == filters["document"]]
-    form = filters["form"] or "".join(forms)
-    no_filters = dict.fromkeys(filters)
-    found = _find(searcher, searcher.rank(f"{question} {form}".strip()), k=1, level="auto", filters=no_filters)
-    return guardrail.score_kind(found.kind, found.signals) if found.results else 0.0
 
 
 def _compose_answer(searcher: Searcher, request: _Request, found: _Found, *, settings: Settings) -> Answer:
     """Grade the passages, and write the text of the answer unless the guardrail abstains."""
     results, model, question = found.results, searcher.proposer, request.question
-    relevance, outcome = _grade(found, question, settings=settings, model=model, max_relevance=request.max_relevance)
+    relevance, outcome = _grade(found, question, settings=settings, model=model)
     text, generated, units = None, None, list[Unit]()
     if request.with_text and results and outcome != guardrail.ABSTENTION:
         if model is not None and settings.llm_answers and not (found.change_units or found.opening_units):
@@ -314,11 +294,9 @@ def list_allowed_documents(
     )
 
 
-def _grade(
-    found: _Found, question: str, *, settings: Settings, model: Proposer | None, max_relevance: float
-) -> tuple[float, str]:
+def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
     """Return the relevance, blended with a model's grade if grading by a model is on, and the guardrail's decision."""
-    relevance = min(max_relevance, guardrail.score_kind(found.kind, found.signals)) if found.results else 0.0
+    relevance = guardrail.score_kind(found.kind, found.signals) if found.results else 0.0
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = blend_relevance(relevance, question, found.results, proposer=model)
     outcome = guardrail.find_outcome(

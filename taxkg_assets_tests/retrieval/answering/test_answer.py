@@ -232,15 +232,6 @@ def test_the_cell_of_a_table_among_the_passages_is_quoted(
     ] == values
 
 
-@pytest.mark.parametrize("question", ["How do I bake bread with the yeast of a brewer?", "harbour rent in box 1a"])
-@pytest.mark.parametrize("column", ["tax_year", "document_id", "document_form"])
-def test_few_passages_left_by_a_filter_make_no_answer_likely(searcher: Searcher, question: str, column: str) -> None:
-    value = searcher.facts.documents[0][column]
-    limit = max(ask(searcher, text, settings=OPEN).confidence for text in (question, f"{question} 2077-ZED"))
-    found = ask(searcher, question, settings=OPEN, **{column.removesuffix("_id").rpartition("_")[2]: value})
-    assert found.confidence <= limit + 1e-6
-
-
 def test_silence_keeps_the_ranking(searcher: Searcher) -> None:
     found = ask(searcher, "which code of Form 1042-S applies to the 1987 lottery", settings=Settings())
     assert (found.answer, found.abstained, found.outcome) == (None, True, "abstention")
