@@ -10,13 +10,9 @@ import csv
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-import yaml
-
-from taxkg_assets.rules.general_words import list_regular_bases
 
 TARGET = Path(__file__).resolve().parents[1] / "taxkg_assets" / "rules" / "general_words.csv"
 FILES = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
@@ -29,13 +25,6 @@ NEAR_SENSES = 2
 
 RARE_CLASS = 0.1
 """Share of a word's uses below which a part of speech is left out."""
-
-FUNCTION_WORDS = Path(__file__).with_name("function_words.yaml")
-
-FUNCTION_CLASS, PERSON_CLASS = "f", "h"
-EXCEPTIONS = {"noun": "n", "verb": "v"}
-PERSONS = "18"
-"""WordNet's file of nouns for persons."""
 
 _PLAIN = re.compile(r"[a-z]{3,}")
 _MARKER = re.compile(r"\(.*\)")
@@ -88,7 +77,6 @@ def list_words(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
     total: Counter[str] = Counter()
     for (word, _), count in counts.items():
         total[word] += count
-    persons = _list_persons(folder)
     for word in sorted(word for word, count in total.items() if count and _PLAIN.fullmatch(word)):
         found: set[str] = set()
         for kind, number, offset, uses in senses[word]:
@@ -96,32 +84,7 @@ def list_words(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
             if is_common and number <= MOST_SENSES[kind] and counts[word, kind] >= RARE_CLASS * total[word]:
                 found |= set(_list_related(word, synsets[kind, offset], synsets, kind=kind, number=number))
         related = sorted(own for own in found if own != word and _PLAIN.fullmatch(own) and total[own])
-        kind = max("nvar", key=lambda kind: counts[word, kind])
-        yield word, PERSON_CLASS if kind == "n" and word in persons else kind, related
-
-
-def _list_persons(folder: Path) -> frozenset[str]:
-    """List the nouns whose most frequent sense is a person."""
-    keys = (line.split() for line in (folder / "index.sense").read_text(encoding="latin1").splitlines())
-    return frozenset(
-        key.split("%")[0] for key, _, order, _ in keys if order == "1" and key.split("%")[1].startswith(f"1:{PERSONS}:")
-    )
-
-
-def list_irregular(folder: Path, known: Mapping[str, tuple[str, list[str]]]) -> Iterator[tuple[str, str, list[str]]]:
-    """List irregular forms, such as `kept` of `keep`, each with the class of its base, and the base as a synonym.
-
-    Args:
-        folder: WordNet's database files.
-        known: Class and synonyms of each word that is listed already.
-    """
-    for name, kind in EXCEPTIONS.items():
-        for line in (folder / f"{name}.exc").read_text(encoding="latin1").splitlines():
-            form, base, *_ = line.split()
-            if form in known or base not in known or not _PLAIN.fullmatch(form) or base in list_regular_bases(form):
-                continue
-            of_base = known[base][0] if kind == "n" else kind
-            yield form, of_base, sorted({base, *known[base][1]} - {form})
+        yield word, max("nvar", key=lambda kind: counts[word, kind]), related
 
 
 def _list_related(
@@ -139,11 +102,7 @@ def _list_related(
 
 def write_words(folder: Path) -> int:
     """Write the file, and return the number of its words."""
-    known = {word: (kind, related) for word, kind, related in list_words(folder)}
-    known |= {word: (kind, related) for word, kind, related in list_irregular(folder, known)}
-    closed: list[str] = yaml.safe_load(FUNCTION_WORDS.read_text(encoding="utf8"))["words"]
-    known |= {word: (FUNCTION_CLASS, known.get(word, ("", []))[1]) for word in closed}
-    rows = [(word, *known[word]) for word in sorted(known)]
+    rows = list(list_words(folder))
     with TARGET.open("w", encoding="utf8", newline="") as opened:
         writer = csv.writer(opened, lineterminator="\n")
         writer.writerow(["word", "class", "synonyms"])

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
-_NOUN, _PERSON = "n", "h"
+_NOUN = "n"
 _ENDINGS = (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
 _PAST = "ed"
-_NO_NOUNS = ("ly", "ional")  # adverbs and adjectives such as `additional`
 _SHORTEST = 2
 _MOST_KEPT = 20_000
 
@@ -41,26 +40,14 @@ def find_synonyms(word: str) -> frozenset[str]:
 def is_noun(word: str) -> bool:
     """Return whether a word is mostly used as a noun.
 
-    An unknown word is a noun, unless its ending makes it the past of a verb (`handed`), an adverb or an adjective
-    (`additional`).
+    An unknown word is a noun, unless its ending makes it the past of a known verb: `handed`.
 
     Args:
         word: Word as written, in lower case.
     """
     kinds = [_load()[base][0] for base in _list_bases(word)]
-    if word not in _load() and (word.endswith(_NO_NOUNS) or (kinds and word.endswith(_PAST))):
-        return False
-    return not kinds or kinds[0] in (_NOUN, _PERSON)
-
-
-@lru_cache(maxsize=_MOST_KEPT)
-def is_person(word: str) -> bool:
-    """Return whether a word mostly names a person.
-
-    Args:
-        word: Word as written, in lower case.
-    """
-    return next((_load()[base][0] == _PERSON for base in _list_bases(word)), False)
+    is_past_verb = word not in _load() and word.endswith(_PAST)
+    return not kinds or (kinds[0] == _NOUN and not is_past_verb)
 
 
 def _list_bases(word: str) -> Iterator[str]:
@@ -68,20 +55,10 @@ def _list_bases(word: str) -> Iterator[str]:
     known_words = _load()
     if word in known_words:
         yield word
-    yield from (base for base in list_regular_bases(word) if base in known_words)
-
-
-def list_regular_bases(word: str) -> list[str]:
-    """Return the words that a word is a regular form of, if there are such words.
-
-    Args:
-        word: Word as written, in lower case.
-    """
-    found = []
     for ending, base in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and len(stem) >= _SHORTEST:
-            found.append(f"{stem}{base}")
-            if not base and stem[-1:] == stem[-2:-1]:
-                found.append(stem[:-1])
-    return found
+            if f"{stem}{base}" in known_words:
+                yield f"{stem}{base}"
+            if not base and stem[-1:] == stem[-2:-1] and stem[:-1] in known_words:
+                yield stem[:-1]

@@ -8,7 +8,6 @@ uses both `buyer` and `seller` means two things. Figures, keys and denials are n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -25,9 +24,6 @@ from taxkg_assets.verification.substitution import score_replaced
 from taxkg_assets.verification.values import fold
 
 _MOST_KEPT = 20_000
-_ADDRESSEE = "you"
-_ADDRESSES = re.compile(r"(?i)\byou(?:r|rs|rself|rselves)?\b")
-_REPLACED = 0.5  # a thing in the place of another one, from which a person may be, too
 _FAR = 0.8  # nearness of a word, over what it needs, below which a passage says nothing like it
 
 
@@ -85,12 +81,9 @@ class Aligner:
         needed = self._find_needed(lacking, things=claim.nouns)
         nearest = self._find_nearest(claim, f"{passage.label}. {passage.written_out}", lacking)
         there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
+        said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
         nearness = {stem: cosine / needed[stem] for stem, (_, cosine) in nearest.items()}
         replaced = self._score_replaced(claim, f"{passage.label}. {passage.written_out}")
-        person = _find_addressed(claim, passage.spoken, lacking) if replaced < _REPLACED else None
-        if person is not None and person not in there:
-            there[person], nearness[person] = _ADDRESSEE, 1.0
-        said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
         return Alignment(_rewrite(claim, said), nearness, answered, replaced)
 
     def _score_replaced(self, claim: Claim, text: str) -> float:
@@ -196,12 +189,6 @@ class Aligner:
             kept = [number for number, word in enumerate(read.words) if any(letter.isalpha() for letter in word)]
             self._kept[text] = WordVectors(tuple(read.words[number].casefold() for number in kept), read.vectors[kept])
         return self._kept[text]
-
-
-def _find_addressed(claim: Claim, text: str, lacking: Words) -> str | None:
-    """Find the one person of a claim that a passage does not name but addresses: `workers` are `you` there."""
-    persons = lacking & claim.persons
-    return next(iter(persons)) if len(persons) == 1 and _ADDRESSES.search(text) else None
 
 
 def _may_say(other: str, word: str) -> bool:

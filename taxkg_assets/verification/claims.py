@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.general_words import is_noun, is_person
+from taxkg_assets.rules.general_words import is_noun
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.months import MONTHS
-from taxkg_assets.verification.clause_words import Wording, Words, find_rivals, find_words, read_weights, read_wording
+from taxkg_assets.verification.clause_words import Wording, Words, find_words, read_weights, read_wording
 from taxkg_assets.verification.draft import Statement
 from taxkg_assets.verification.language import Language, Mentioned
 from taxkg_assets.verification.values import Value, find_values, fold
@@ -18,7 +18,6 @@ from taxkg_assets.verification.values import Value, find_values, fold
 _TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
 _FROM_TO = re.compile(r"(?i)(?P<first>\b(?P<kind>line|box) \d{1,2}[a-z]?) to (?P<second>(?P=kind) \d{1,2}[a-z]?\b)")
 _WORD = re.compile(r"[a-z]+")
-_FOLLOWED = re.compile(r"[a-z]+(?= [a-z])")  # who does something has a word after it
 _PUBLISHED = "publication"
 _STEP = "step"
 _KEYED = frozenset({"box", "line"})
@@ -53,7 +52,6 @@ class Claim:
         wording: Its words by clause, without the words of an attribution.
         weights: Weight of each word.
         nouns: Words of it that mostly name things.
-        persons: Words of it that mostly name persons and end no clause, without those that other words rule out.
     """
 
     text: str
@@ -63,7 +61,6 @@ class Claim:
     wording: Wording
     weights: Mapping[str, float]
     nouns: Words = frozenset()
-    persons: Words = frozenset()
 
     @property
     def is_checkable(self) -> bool:
@@ -118,25 +115,20 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     weights = read_weights(wording.words, language=language)
     light = _expand(load_verification().light_words, language) | _expand(load_verification().addressees, language)
     factor: float = load_verification().light_weight
-    nouns = _find_stems(plain, is_noun, language)
-    persons = _find_stems(" ".join(_FOLLOWED.findall(plain.casefold())), _is_free_person, language)
+    nouns = _find_nouns(plain, language)
     most = load_verification().thresholds.verb_weight
     weights = {
         word: (weight if word in nouns else min(weight, most)) * (factor if word in light else 1.0)
         for word, weight in weights.items()
     }
     every = tuple(dict.fromkeys((*values, *keys, *named)))
-    return Claim(text, " ".join(plain.split()), subject, every, wording, weights, nouns, persons)
+    return Claim(text, " ".join(plain.split()), subject, every, wording, weights, nouns)
 
 
-def _is_free_person(word: str) -> bool:
-    return is_person(word) and word not in find_rivals()
-
-
-def _find_stems(text: str, is_one: Callable[[str], bool], language: Language) -> Words:
-    """Find the stems of the words of a kind, such as nouns."""
+def _find_nouns(text: str, language: Language) -> Words:
+    """Find the stems of the words that mostly name things."""
     return frozenset(
-        stem for word in _WORD.findall(text.casefold()) if is_one(word) for stem in find_words(word, language=language)
+        stem for word in _WORD.findall(text.casefold()) if is_noun(word) for stem in find_words(word, language=language)
     )
 
 

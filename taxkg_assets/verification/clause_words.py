@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from taxkg_assets.rules.general_words import is_noun
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import fold
@@ -17,7 +16,7 @@ _REACH_WORDS = 3
 _LONGEST_PHRASE = 4
 _BLANK = re.compile(r" (?!\()")  # `501 (c)` is one key
 _BLANKED = "   "
-_MOST_KEPT, _MOST_REWRITTEN = 100_000, 20_000
+_MOST_KEPT = 100_000
 _NO = "no"
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _COMMA = re.compile(r",\s+(?:then )?")
@@ -35,7 +34,6 @@ class Clause:
         is_negative: Whether it is negated.
         heads: Words right after a negation, `deduct` of `can't deduct rent`.
         reach: The following words, `rent`.
-        lacking: What is absent, `permit` of `a boat without a permit`.
         opposites: Its words that have an antonym.
         force: `must`, `may`, or empty.
         has_verb: Whether it is a statement of its own.
@@ -56,7 +54,6 @@ class Clause:
     is_exception: bool = False
     is_concession: bool = False
     is_mixed: bool = False
-    lacking: Words = frozenset()
 
     @property
     def is_aside(self) -> bool:
@@ -90,7 +87,9 @@ def read_wording(text: str, *, language: Language) -> Wording:
     Source:
         rules/verification.yaml: `rewrites`, `no_denials`, `denials`, `clause_ends`, `alike`.
     """
-    plain, rules = rewrite(text), load_verification()
+    plain, rules = fold(text), load_verification()
+    for rule in rules.rewrites:
+        plain = rule.pattern.sub(rule.written, plain)
     for aside in rules.no_denials:
         plain = aside.pattern.sub(" ", plain)
     clauses = []
@@ -119,27 +118,10 @@ def read_wording(text: str, *, language: Language) -> Wording:
                     is_exception,
                     is_concession,
                     is_mixed,
-                    _find_lacking(part, language=language),
                 )
             )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()
     return Wording(tuple(clauses), every)
-
-
-@lru_cache(maxsize=_MOST_REWRITTEN)
-def rewrite(text: str) -> str:
-    """Return a text in one spelling, and with a denial as a word of its own, as texts are compared.
-
-    Args:
-        text: Any text.
-
-    Source:
-        rules/verification.yaml, `rewrites`.
-    """
-    plain = fold(text)
-    for rule in load_verification().rewrites:
-        plain = rule.pattern.sub(rule.written, plain)
-    return plain
 
 
 def find_words(text: str, *, language: Language) -> Words:
@@ -196,18 +178,6 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
         heads |= set(after[:1])
         reach |= set(after[1:])
     return frozenset(heads), frozenset(reach)
-
-
-def _find_lacking(part: str, *, language: Language) -> Words:
-    """Find the stems after each `without`, as far as the first thing or the next comma."""
-    found: set[str] = set()
-    for match in load_verification().lacks.without.pattern.finditer(part):
-        for word in _WORD.findall(part[match.end() :].split(",")[0].casefold())[:_REACH_WORDS]:
-            stems = find_words(word, language=language)
-            found |= stems
-            if stems and is_noun(word):
-                break
-    return frozenset(found)
 
 
 def _list_reached(rest: str, *, language: Language) -> list[str]:

@@ -302,7 +302,7 @@ def compare_nearest(
 def _find_nearest_meaning(claim: Claim, near: Sequence[Passage], *, reader: PassageReader) -> list[Passage]:
     """Find the sentences nearest in meaning to a claim, and the pairs that the first ones belong to."""
     single = [passage for passage in near if passage.kind != "pair"]
-    similar = reader.compare_meaning(claim.plain, [passage.titled for passage in single])
+    similar = reader.compare_meaning(claim.plain, [_spoken(passage) for passage in single])
     best = [single[n] for n in sorted(range(len(single)), key=lambda n: -similar[n])[:_BY_MEANING]]
     pairs = [
         passage
@@ -362,7 +362,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
         found: Comparisons.
         reader: Reads the meaning of passages; without an encoder, coverage counts twice.
     """
-    texts = [[row.passage.titled, *split_passage(row.passage.written_out)] for row in found]
+    texts = [[_spoken(row.passage), *split_passage(row.passage.written_out)] for row in found]
     cosines = iter(reader.compare_meaning(claim.plain, [text for own in texts for text in own]))
     denials = _count_denials(claim.plain, reader)
     rated = []
@@ -393,3 +393,8 @@ def _count_denials(text: str, reader: PassageReader) -> tuple[int, int]:
 def _is_turned(one: tuple[int, int], other: tuple[int, int]) -> bool:
     """Return whether one of two texts denies what the other affirms, with their conditions and without."""
     return all(mine % 2 != theirs % 2 for mine, theirs in zip(one, other, strict=True))
+
+
+def _spoken(passage: Passage) -> str:
+    heading = passage.abbreviations.write_out(passage.headings[-1]) if passage.headings else ""
+    return f"{heading}. {passage.written_out}"

@@ -18,7 +18,6 @@ _ALL = 0.95
 _NEARLY_ALL = 0.85  # weighted share of a claim's words in a passage that surely denies it
 _MOST_WORDS = 0.75  # weighted share of a claim's words in a passage that surely states another value
 _VALUE_WEIGHT = 2.0
-_ELSEWHERE = 0.2  # weighted share of a claim's words that only another passage has: they say something else there
 _NEAR = 0.02
 _FARTHER = 0.1
 _BEHIND = 0.08  # of a denial of what a supporting passage lacks
@@ -62,48 +61,17 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_under_denial
         and not row.is_pointer
         and not row.is_heading
-        and not _has_keys_of_place_alone(row)
         and not (row.turns_part and row.turns_whole)
         and not row.is_turned
         and not row.doubts
         and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
-        and _score_covered(row) >= bounds.covered
+        and min(row.coverage, row.soft_coverage) >= bounds.covered
         and row.unsaid < bounds.missing_weight
         and row.strange < bounds.strange
         and row.score >= (least_score or 0.0)
-        and row.probability >= _find_least_probability(row)
+        and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
     )
-
-
-def _has_keys_of_place_alone(row: Comparison) -> bool:
-    """Return whether all of several keys of a claim are only in the words of headings, which do not pair them."""
-    keys = [(value, words) for value, words in row.matched if value.kind in KEY_KINDS]
-    is_placed = any(_prints(row, words) or value.figure in row.passage.keys for value, words in keys)
-    return len(keys) > 1 and not is_placed
-
-
-def _prints(row: Comparison, words: str) -> bool:
-    return bool(words) and words.casefold() in f"{row.passage.label} {row.passage.spoken}".casefold()
-
-
-def _find_least_probability(row: Comparison) -> float:
-    """Return the probability that a passage must reach, less where it says all of the claim in some words."""
-    bounds = load_verification().thresholds
-    if not row.own_absent:
-        return bounds.support_by_words
-    is_said = row.soft_coverage >= bounds.said and row.rivalry < 0 and row.found_elsewhere < _ELSEWHERE
-    return bounds.support_by_sense if is_said else bounds.support
-
-
-def _score_covered(row: Comparison) -> float:
-    """Return the share of a claim's words and values that a passage has or comes near to, 0 to 1."""
-    share = min(row.coverage, row.soft_coverage)
-    if not row.own_coverage:
-        return share
-    printed = sum(_prints(row, words) for _, words in row.matched)
-    words, values = row.shared_weight / row.own_coverage, _VALUE_WEIGHT * printed
-    return (share * words + values) / (words + values)
 
 
 def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
@@ -150,8 +118,7 @@ def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
         return False
     if any(str(low) not in figures for low, _ in find_ranges(row.passage.headers)):
         return False
-    is_mispaired = not {own.stated for own in differences} - _list_stated(row)
-    return len(differences) == 1 or (is_mispaired and not any(own.kind in _NAMED_OFTEN for own in differences))
+    return len(differences) == 1 or not {own.stated for own in differences} - _list_stated(row)
 
 
 def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
@@ -211,8 +178,6 @@ def _is_denied(
 
     One sentence of a pair may deny what the pair supports; any other passage must be about as similar to the claim.
     """
-    if not support.own_absent:  # one sentence that says all of the claim still says so with the next one
-        rows = [row for row in rows if not _is_part(support.passage, row.passage)]
     rivals = [row for row in rows if row.similarity >= support.similarity - _ALIKE]
     return (
         any(_contradicts_within(row, support) for row in rows)
@@ -223,14 +188,10 @@ def _is_denied(
 
 
 def _choose(rows: Sequence[Comparison]) -> Comparison | None:
-    """Return the passage that most likely supports; of nearly equal ones a single sentence.
-
-    A pair of which one sentence contradicts counts only where nothing else supports.
-    """
+    """Return the passage that most likely supports; of nearly equal ones a single sentence."""
     found = sorted(
         (row for row in rows if supports(row) and not _is_refuted(row, rows)), key=lambda row: -row.probability
     )
-    found = [row for row in found if not any(_contradicts_within(other, row) for other in rows)] or found
     near = [row for row in found if row.probability >= found[0].probability - _NEAR]
     return min(near, key=lambda row: row.passage.kind == "pair", default=None)
 

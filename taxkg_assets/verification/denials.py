@@ -7,7 +7,6 @@ import re
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.clause_words import split_clauses
 
-_WHICH = (["who"], ["which"], ["whose"])
 _SENTENCE = re.compile(r"[;:.](?:\s|$)|\bbut\b")
 
 
@@ -28,8 +27,7 @@ def is_denied(before: str, between: str = "", *, text: str) -> bool | None:
     spoken, verb = _SENTENCE.split(_drop_indifferent(before))[-1], _drop_indifferent(between)
     denials = load_verification().word_denials
     own = _read_own_clause(spoken)
-    opener = spoken[: len(spoken) - len(own)].split()[-1:]
-    is_relative = opener in _WHICH or load_verification().relatives.own_verb.pattern.search(own) is not None
+    is_relative = load_verification().relatives.own_verb.pattern.search(own) is not None
     if not denials.matches(f"{spoken} {verb}"):
         return False
     has_own = (denials.matches(own) and not is_relative) or denials.matches(_read_first_clause(verb))

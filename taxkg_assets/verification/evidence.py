@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from taxkg_assets.records import NodeRecord, PlacedBoxRecord, TableRecord
-from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.abbreviations import NONE, Abbreviations, find_abbreviations
 from taxkg_assets.verification.pointers import is_contrast, is_index, is_past, is_pointer
@@ -19,10 +18,6 @@ _FOLLOWING = re.compile(r"\b[Ff]ollowing\b[^.]*\.$")
 _MOST_IN_RANGE = 40
 _SHORT_LEAD_IN = 5
 _LONG_SENTENCE = 40
-_SHORT_LABEL = 12  # words
-_SHORT_CHAIN = 60  # words of sentences that refer back to the first one
-_INSTEAD = re.compile(r"(?i)\W*instead\b")
-_REFERS_BACK = re.compile(r"(?i)\W*(?:it|they|this|these|that|those|such|he|she)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +69,6 @@ class Passage:
     def written_out(self) -> str:
         """Return the text of the passage with expanded abbreviations."""
         return self.abbreviations.write_out(self.spoken)
-
-    @property
-    def titled(self) -> str:
-        """Return the text below its nearest heading and the label of its box or line, as `This amount` needs it."""
-        title = self.headings[-1] if self.headings else ""
-        if self.label and len(self.label.split()) <= _SHORT_LABEL:
-            title = self.label if title.rstrip(" .") in self.label else f"{title} {self.label}"
-        return f"{self.abbreviations.write_out(title)}. {self.written_out}"
 
     @property
     def labeled(self) -> str:
@@ -147,20 +134,13 @@ def _with_lead_ins(rows: Sequence[NodeRecord]) -> Iterator[tuple[NodeRecord, str
             if text.endswith(":") or _FOLLOWING.search(text):
                 ranges = find_sentences(text)
                 own = text[ranges[-1][0] :] if ranges else text
-                if len(own.split()) < _SHORT_LEAD_IN and not _is_clause(own):
+                if len(own.split()) < _SHORT_LEAD_IN:
                     own = f"{text[ranges[-2][0] : ranges[-2][1]] if len(ranges) > 1 else last} {own}".strip()
                 lead_in = f"{lead_in} {own}".strip() if is_item else own
             elif not is_item and not is_pointer(text):  # a reference within a list does not end it
                 lead_in = ""
             if not is_item:
                 last = text if len(text.split()) <= _LONG_SENTENCE else ""
-
-
-def _is_clause(lead_in: str) -> bool:
-    """Return whether a short lead-in names what it lists: `Exempt boats include:`, but not `They include:`."""
-    return (
-        _REFERS_BACK.match(lead_in) is None and load_verification().predicates.verb.pattern.search(lead_in) is not None
-    )
 
 
 def _split(
@@ -177,7 +157,7 @@ def _split(
     ranges = [(0, len(text))] if is_label else find_sentences(text)
     key = row["anchor_key"]
     keys = chain.get(row["node_id"], frozenset()) | (expand_key(key) if key else frozenset())
-    before, last_start, topic = "", 0, 0
+    before, last_start = "", 0
     for start, end in ranges:
         words = text[start:end]
         own = Passage(
@@ -197,14 +177,8 @@ def _split(
             abbreviations=abbreviations,
         )
         yield own
-        refers_back = _REFERS_BACK.match(words) is not None
-        is_other_case = is_contrast(words) and _INSTEAD.match(words) is None
-        if before and not (is_pointer(before) or is_pointer(words) or is_other_case or is_past(words)):
-            is_chain = refers_back and len(text[topic:end].split()) <= _SHORT_CHAIN
-            first = topic if is_chain else last_start
-            yield replace(own, kind="pair", text=text[first:end], start=first, before="")
-        if not refers_back or is_pointer(words) or is_contrast(words):
-            topic = start
+        if before and not (is_pointer(before) or is_pointer(words) or is_contrast(words) or is_past(words)):
+            yield replace(own, kind="pair", text=text[last_start:end], start=last_start, before="")
         before, last_start = words, start
 
 
@@ -255,12 +229,8 @@ def _read_cells(
 ) -> Iterator[Passage]:
     node = nodes.get(table["table_id"])
     path = tuple(node["heading_path"].split(" > ")) if node else ()
-    columns = {(cell["row_ix"], cell["text"]): cell["col_path"] for cell in table["cells"] or ()}
     for cell in table["cells"] or ():
-        # A cell that heads a row is read with the head of its own column: `IF …: AND …: THEN …`.
-        heads = [(columns.get((cell["row_ix"], own), ""), own) for own in cell["row_path"].split(" > ")]
-        row_path = " > ".join(f"{column} {own}".strip() for column, own in heads)
-        words = ": ".join(part for part in (row_path, cell["col_path"], cell["text"]) if part)
+        words = ": ".join(part for part in (cell["row_path"], cell["col_path"], cell["text"]) if part)
         words = words.replace(" > ", ", ")
         box: PlacedBoxRecord | None = {"page": table["page"], **cell["bbox"]} if cell["bbox"] else None
         yield Passage(

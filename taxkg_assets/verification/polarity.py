@@ -186,8 +186,6 @@ def _is_unanswered(clause: Clause, other: Wording, *, weights: Mapping[str, floa
     if not clause.is_negative:
         return False
     denials = [own for own in other.clauses if own.is_negative]
-    if any(match_word(word, own.lacking) for own in other.clauses for word in clause.heads):
-        return False
     if any(match_word(word, own.words) for own in denials for word in clause.heads or clause.words):
         return False
     _, share = _find_nearest(clause.words, denials, weights=weights)
@@ -235,8 +233,8 @@ def _is_turned(clause: Clause, one: Wording, other: Wording, *, weights: Mapping
     A clause that denies what the statement denies elsewhere is not compared.
     """
     denied_too = _join_heads(own for own in one.clauses if own is not clause) - clause.words
-    denied = [own for own in other.clauses if own.is_negative or own.lacking]
-    if clause.is_negative and any(_denies_thing(own, word) for own in denied for word in clause.heads):
+    denied = [own for own in other.clauses if own.is_negative]
+    if clause.is_negative and any(match_word(word, own.words) for own in denied for word in clause.heads):
         return False  # the passage denies the same thing
     stated = [
         own
@@ -272,15 +270,8 @@ def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]
 
 def _denies(clause: Clause, word: str) -> bool:
     """Return whether a clause denies a word, not another one: `a fee that need not be repaid is included`."""
-    if match_word(word, clause.lacking):
-        return True
     is_whole = not (clause.is_mixed and clause.heads)
     return clause.is_negative and (is_whole or match_word(word, clause.heads | clause.reach))
-
-
-def _denies_thing(clause: Clause, word: str) -> bool:
-    """Return whether a clause that denies has a word, or says that there is no such thing."""
-    return match_word(word, clause.words if clause.is_negative else clause.lacking)
 
 
 def _denies_too(

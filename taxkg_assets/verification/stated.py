@@ -127,11 +127,7 @@ class _Comparison:
 
     def add_swapped(self) -> None:
         """Find values that the passage or a heading pairs differently from the claim."""
-        # The keys of a cell are those of its headings: each heads the values of its own column.
-        is_paired = [value.kind not in KEY_KINDS or not self.passage.headers for value in self.printed]
-        printed = [value for value, is_own in zip(self.printed, is_paired, strict=True) if is_own]
-        located = {value: same for value, same in self.located.items() if same in printed}
-        swapped = _find_swapped(located, printed, text=self.text)
+        swapped = _find_swapped(self.located, self.printed, text=self.text)
         found = [*self.differences, *swapped]
         self.differences = _without_paired(found, self.claim, self.passage, reader=self.reader)
         for heading in self.passage.headings[1:]:

@@ -36,15 +36,6 @@ def _agree(one: str, other: str) -> float:
         ("Report the fee on line 3.", "Report the fee (it isn't part of the rent) on line 3."),
         ("A skipper with no cargo pays the fee.", "A skipper has $0 in cargo. The skipper pays the fee."),
         ("The owner must pay the fee.", "The owner (not the tenant) must pay the fee."),
-        ("Failing to file the slip can cost a fine.", "If you don't file the slip, you may have to pay a fine."),
-        ("Rent that is not left out is due.", "Rent is due as long as it isn't excluded."),
-        ("The rent may be left out of income.", "You may be able to exclude the rent from income."),
-        ("Rent that is not taxed.", "Nontaxable rent (not included in income)."),
-        (
-            "An owner that need not file the slip is free to file the form.",
-            "An owner that isn't required to file the slip may file the form.",
-        ),
-        ("Without a permit, the fee is due.", "You have no permit. You pay the fee."),
     ],
 )
 def test_the_same_said_otherwise_agrees(one: str, other: str) -> None:

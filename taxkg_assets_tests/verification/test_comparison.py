@@ -228,9 +228,6 @@ def test_a_statement_about_where_to_read_rests_on_a_sentence_that_says_so() -> N
             Verdict.contradicted,
         ),
         ("On Form 9999, code Z is entered first.", 'Enter code "Z" first.', Verdict.supported),
-        ("On Form 9999, code Z marks a sunken barge.", 'For a sunken barge, enter "Z" in box 6.', Verdict.supported),
-        ("On Form 9999, ten skippers own a barge.", "A barge is owned by ten skippers.", Verdict.supported),
-        ("On Form 9999, ten skippers own a barge.", "A barge is owned by five skippers.", Verdict.contradicted),
         ("On Form 9999, Form 1095-A is attached.", "Attach Form 1095\u2010A to Form 9999.", Verdict.supported),
     ],
 )

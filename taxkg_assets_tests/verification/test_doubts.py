@@ -220,36 +220,6 @@ def test_several_things_are_not_the_only_one(quantifier: str, true: str, wrong: 
     assert _verdict(wrong.format(quantifier), passage) is not Verdict.supported
 
 
-@pytest.mark.parametrize(
-    ("true", "wrong", "passage"),
-    [
-        (
-            "On Form 9999, only skippers report the barge.",
-            "On Form 9999, not only skippers report the barge.",
-            "Only skippers can report the barge.",
-        ),
-        (
-            "On Form 9999, every barge of the skipper is free of tolls.",
-            "On Form 9999, only one barge of the skipper is free of tolls.",
-            "Every barge of the skipper is free of tolls even if only its anchor is new.",
-        ),
-        (
-            "On Form 9999, one signature of the skipper is enough for the log.",
-            "On Form 9999, several signatures of the skipper are enough for the log.",
-            "One signature of the skipper is enough for the log.",
-        ),
-        (
-            "On Form 9999, a skipper without a license pays the toll on line 4.",
-            "On Form 9999, a skipper with a license pays the toll on line 4.",
-            "A skipper who does not have a license pays the toll on line 4.",
-        ),
-    ],
-)
-def test_another_quantifier_is_another_statement(true: str, wrong: str, passage: str) -> None:
-    assert _verdict(true, passage) is Verdict.supported
-    assert _verdict(wrong, passage) is not Verdict.supported
-
-
 EXCLUDING = (
     "If you elected to exclude the harbor premium, the toll shown in the log hasn't been reduced by the exclusion."
 )
@@ -316,11 +286,6 @@ def test_what_is_denied_in_other_words_is_seen(true: str, wrong: str, passage: s
         (
             "On Form 9999, no fee but the mooring toll is reported.",
             "You are not required to report any fee other than the mooring toll.",
-        ),
-        ("On Form 9999, leave the toll out of income.", "Income does not include the toll."),
-        (
-            "On Form 9999, a pier in use should call the port instead of filing.",
-            "Don't file if your pier is in use. Instead, call the port.",
         ),
         (
             "Form 9999 says not to lower the toll by the mooring refund.",

@@ -53,32 +53,6 @@ def test_a_reference_within_a_list_does_not_end_it() -> None:
     assert found["See Pub. 9999 for the rates."].lead_in == ""
 
 
-def test_a_sentence_that_refers_back_is_read_with_the_one_that_it_refers_to() -> None:
-    rows = [_node(1, "paragraph", "Pay the toll. It is due in May. It is lower for barges. Boats are free.")]
-    pairs = [own.text for own in build_passages(rows, []) if own.kind == "pair"]
-    assert pairs == [
-        "Pay the toll. It is due in May.",
-        "Pay the toll. It is due in May. It is lower for barges.",
-        "It is lower for barges. Boats are free.",
-    ]
-
-
-def test_a_short_lead_in_that_names_its_subject_opens_a_list_alone() -> None:
-    for own in ("Exempt boats include:", "They include:"):
-        rows = [
-            _node(1, "paragraph", f"If a boat is not exempt, pay the toll. {own}"),
-            _node(2, "paragraph", "• Barges."),
-        ]
-        found = {passage.text: passage for passage in build_passages(rows, [])}
-        assert found["Barges."].lead_in.endswith(own)
-        assert (found["Barges."].lead_in == own) == own.startswith("Exempt")
-
-
-def test_a_passage_is_titled_by_the_label_of_its_box() -> None:
-    found = {own.text: own for own in build_passages(NODES, [])}
-    assert found["It is due in May."].titled == "Heading Box 3 Fees. It is due in May."
-
-
 def test_passages_stand_under_the_keys_and_labels_above_them() -> None:
     found = {own.text: own for own in build_passages(NODES, [])}
     assert found["It is due in May."].keys == {"box_3"}
@@ -95,16 +69,6 @@ def test_a_cell_speaks_with_its_headers() -> None:
     (found,) = build_passages([], [table])
     assert found.text == "Single: Fee, 2031: $5"
     assert found.bboxes == ({**box, "page": 2},)
-
-
-def test_a_cell_that_heads_a_row_is_read_with_the_head_of_its_column() -> None:
-    cells = [
-        {"row_ix": 1, "col_ix": 1, "row_path": "Barge", "col_path": "AND line 4 is over", "text": "$90", "bbox": None},
-        {"row_ix": 1, "col_ix": 2, "row_path": "Barge > $90", "col_path": "THEN enter", "text": "$5", "bbox": None},
-    ]
-    table = {"document_id": "d", "table_id": "t", "page": 2, "title": "Fees", "cells": cells}
-    texts = [own.text for own in build_passages([], [table])]
-    assert texts == ["Barge: AND line 4 is over: $90", "Barge, AND line 4 is over $90: THEN enter: $5"]
 
 
 @pytest.mark.parametrize(

@@ -50,13 +50,6 @@ def test_transfers_are_read_in_their_direction(text: str) -> None:
     assert not found.is_negative
 
 
-def test_who_has_nothing_to_enter_denies_no_transfer() -> None:
-    found = _only("Skippers who have no fees carry line 3 of Schedule 1 to line 5 of Form 9999.")
-    assert found.is_open
-    assert not found.is_negative
-    assert _only("Skippers do not carry line 3 of Schedule 1 to line 5 of Form 9999.").is_negative
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -27,7 +27,8 @@ _lock = threading.Lock()
 CASTS = pl.ScanCastOptions(
     integer_cast="upcast",
     float_cast=["upcast", "downcast"],
-    datetime_cast=["nanosecond-downcast", "convert-timezone"],
+    datetime_cast=["nanosecond-downcast", "millisecond-upcast", "convert-timezone"],
+    categorical_to_string="allow",
     missing_struct_fields="insert",
     extra_struct_fields="ignore",
 )

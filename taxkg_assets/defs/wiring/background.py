@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,6 +10,7 @@ from threading import RLock
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
 
 
 class BackgroundWork:
@@ -63,7 +65,7 @@ class BackgroundWork:
             return result.result()
         self._allow(1)
         try:
-            self._when_free()
+            self._begin_more()
             return result.result()
         finally:
             self._allow(-1)
@@ -96,4 +98,11 @@ class BackgroundWork:
             self._running -= 1
             self._begin_next()
         if not self._is_closed:
+            self._begin_more()
+
+    def _begin_more(self) -> None:
+        """Let more work be submitted. An error there is that of another step, which reports it in its turn."""
+        try:
             self._when_free()
+        except Exception:
+            _LOG.warning("No further work was started in the background of the build.", exc_info=True)

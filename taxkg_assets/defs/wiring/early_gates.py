@@ -7,7 +7,7 @@ the same background, while no gate waits there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,6 +37,10 @@ class _Batch:
     evaluate: Callable[[], Mapping[str, GateResult]]
     future: Future[Mapping[str, GateResult]]
     results: Mapping[str, GateResult] | None = None
+
+    def is_over(self) -> bool:
+        """Return whether the gates were evaluated; a batch that a check took over is canceled until it has results."""
+        return self.results is not None or (self.future.done() and not self.future.cancelled())
 
     def wait(self, background: BackgroundWork) -> Mapping[str, GateResult]:
         """Return the verdicts, evaluating gates here that have not started."""
@@ -95,22 +99,29 @@ class EarlyGates:
         self.begun_tables.add(table)
         self._begin_table(home, table)
 
-    def begin_small(self, home: Home, table: str) -> None:
-        """Start evaluating the gates of a table that reads few rows, which otherwise wait for their own steps.
+    def begin_missing(self, home: Home, gates: Iterable[Sequence[str]]) -> None:
+        """Start evaluating gates that a table waits for, unless their evaluation has been started.
 
         Args:
-            home: The home.
-            table: Name of a table whose step is over.
+            home: Tables, files and settings of the home.
+            gates: Table, whose step is over, and name of each gate.
         """
-        if missing := [name for name in PIPELINE.gates(table) if (table, name) not in self.batches]:
-            self._begin(home, table, missing)
+        names_by_table: dict[str, list[str]] = {}
+        for table, name in gates:
+            if (table, name) not in self.batches:
+                names_by_table.setdefault(table, []).append(name)
+        for table, names in names_by_table.items():
+            self._begin_batches(home, table, names)
 
     def _begin_table(self, home: Home, table: str) -> None:
         names = PIPELINE.gates(table)
         if names and reads_much(home, PIPELINE[table].gated):
-            batch_size = -(-len(names) // SHARES)
-            for first in range(0, len(names), batch_size):
-                self._begin(home, table, names[first : first + batch_size])
+            self._begin_batches(home, table, names)
+
+    def _begin_batches(self, home: Home, table: str, names: Sequence[str]) -> None:
+        batch_size = -(-len(names) // SHARES)
+        for first in range(0, len(names), batch_size):
+            self._begin(home, table, names[first : first + batch_size])
 
     def _begin(self, home: Home, table: str, names: Sequence[str]) -> None:
         def evaluate() -> Mapping[str, GateResult]:
@@ -128,7 +139,7 @@ class EarlyGates:
             name: Name of the gate.
         """
         batch = self.batches.get((table, name))
-        if batch is None or (batch.results is None and not batch.future.done()):
+        if batch is None or not batch.is_over():
             return False
         try:
             result = batch.wait(self.background)[name]

@@ -46,7 +46,7 @@ class _EarlyTable:
 
 
 def begin_tables(home: Home, instance: dg.DagsterInstance, *, current_table: str) -> None:
-    """Start building the tables that can be built in parallel with the current one.
+    """Start evaluating gates and building tables in parallel with the current table.
 
     Args:
         home: Tables, files and settings of the home.
@@ -59,18 +59,17 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current_table: str
     def begin() -> None:
         if _needs_all_memory(home, current_table):
             return
-        waiting = [
-            name for name in _order() if name in run.tables and name != current_table and name not in run.finished
-        ]
+        left_out = run.finished | {current_table}
+        waiting = [name for name in _order() if name in run.tables and name not in left_out]
         for name in waiting:
             _prepare(run, home, name)
         for name in waiting:
-            if run.background.is_free() and name not in run.early_tables:
+            if run.background.is_free() and name not in run.early_tables and not _needs_all_memory(home, name):
                 _begin(run, home, instance, name)
 
     with run.lock:
         run.begin_tables = begin
-        begin()
+        run.begin()
 
 
 @cache
@@ -122,8 +121,7 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
     unpassed_gates = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
     missing = [gate for gate in unpassed_gates if not run.has_passed(home, *gate.split(":"))]
     if missing:
-        for table in {gate.partition(":")[0] for gate in missing}:
-            run.begin_small(home, table)
+        run.begin_missing(home, [gate.split(":") for gate in missing])
         return
     states = {input_name: home.store.state(input_name) for input_name in record.upstream}
     input_states: Mapping[str, TableState] = {

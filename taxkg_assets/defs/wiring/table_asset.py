@@ -18,7 +18,6 @@ from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.store import digest
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.code_references import code_references
-from taxkg_assets.defs.wiring.early_gates import begin_gates
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
 from taxkg_assets.defs.wiring.output_rows import Rows, Unchanged
 from taxkg_assets.defs.wiring.parts import Parts
@@ -219,7 +218,6 @@ def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str,
 
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
-        begin_gates()
         begin_tables(home, context.instance, current_table=record.name)
         states = {name: inputs[name] for name in record.upstream}
         made_from = _digest_inputs(home, states, read_code=step.read_code, upstream=record.upstream)

@@ -161,3 +161,16 @@ def test_a_build_with_processes_next_to_it_is_the_build(
         assert one is not None
         assert two is not None
         assert one.content == two.content
+
+
+def test_a_batch_that_a_check_has_taken_over_is_not_evaluated_again(
+    monkeypatch: pytest.MonkeyPatch, early: EarlyGates, tmp_path: Path
+) -> None:
+    busy, calls = Event(), list[str]()
+    early.background.submit(lambda: busy.wait(60))
+    _begin_gates(monkeypatch, lambda: calls.append("evaluated") or {}, early=early)
+    batch = early.batches["nodes", GATE]
+    assert batch.future.cancel(), "as a check does that evaluates it"
+    assert not early.has_passed(Home(home=str(tmp_path)), "nodes", GATE)
+    assert calls == []
+    busy.set()

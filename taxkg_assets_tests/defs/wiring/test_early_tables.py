@@ -77,7 +77,7 @@ def test_a_table_below_a_gate_that_has_not_passed_is_not_made_early(
 ) -> None:
     begun: list[str] = []
     monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {"sections:gate": "has failed"})
-    monkeypatch.setattr(EarlyGates, "begin_small", lambda run, home, table: begun.append(table))
+    monkeypatch.setattr(EarlyGates, "begin_missing", lambda run, home, gates: begun.extend(table for table, _ in gates))
     _begin(tmp_path)
     assert take_table("nodes", made_from="from these") is None
     assert (run, begun) == ([], ["sections"])
@@ -165,7 +165,7 @@ def test_a_preparation_begins_once_and_needs_no_gate(
     prepared: list[str] = []
     _prepare(monkeypatch, lambda: prepared.append("nodes"))
     monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {"sections:gate": "has failed"})
-    monkeypatch.setattr(EarlyGates, "begin_small", lambda *_: None)
+    monkeypatch.setattr(EarlyGates, "begin_missing", lambda *_: None)
     _begin(tmp_path)
     _begin(tmp_path)
     wait_until_prepared("nodes")
