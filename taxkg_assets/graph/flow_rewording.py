@@ -104,6 +104,10 @@ _REWORDINGS = (
 _ANY_WORDS = re.compile("|".join(sorted({word for rewording in _REWORDINGS for word in rewording.words})))
 
 
+_OTHER_YEAR = re.compile(r"\b(?:last|prior|previous|earlier|preceding) (?:tax )?years?\b|\bof your (?:19|20)\d\d\b")
+"""Sentence on another year, whose amounts do not go to lines of this one."""
+
+
 def reword(masked: str) -> str:
     """Write the wordings of a sentence that have others of the same meaning in those.
 
@@ -113,7 +117,7 @@ def reword(masked: str) -> str:
     Returns:
         A text of the same length, with its places where they were.
     """
-    if _ANY_WORDS.search(masked) is None:
+    if _ANY_WORDS.search(masked) is None or _OTHER_YEAR.search(masked):
         return masked
     for rewording in _REWORDINGS:
         if any(word in masked for word in rewording.words):
@@ -128,7 +132,8 @@ _AMOUNT_ON = (
     rf"(?:the (?:same )?(?:total )?(?:{_TOTAL})?amounts? (?:that (?:is|was|are|were) )?"
     rf"(?:shown |reported |entered |figured |computed )?(?:on|in|from)|from|the {_TOTAL})"
 )
-_SUBJECT = r"^\W*(?:The|Any) (?:total )?amount(?: of [^⟨⟩.;]{3,40}?)?"
+_LESS_THAN_ALL = r"[^⟨⟩.;]*\b(?:not|n't|excess|more than|less than|other|remaining|except)\b"
+_SUBJECT = rf"^\W*(?:The|Any) (?:total )?amount(?: of (?!{_LESS_THAN_ALL})[^⟨⟩.;]{{3,40}}?)?"
 _TO = r"(?:your )?⟨(?P<to{0}>\d+)_*⟩,?"
 _FROM = r"(?:your )?⟨(?P<from{0}>\d+)_*⟩\W*$"
 _SAME_AMOUNT = re.compile(

@@ -57,8 +57,8 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
     Returns:
         The line in each revision and part, and of revisions that only print it with letters, such as 12a and 12b for
         12, those lines. One row without a document comes first for a line of a form that the release does not contain,
-        or prints only with letters, if its instructions explain it or documents state where its amount comes from or
-        goes.
+        or whose newest revision prints it only with letters, if its instructions explain it or documents state where
+        its amount comes from or goes.
 
     Raises:
         LineNotFoundError: The words name no form of the release, or no line of it.
@@ -92,7 +92,9 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
     nodes = [node_of(row) for row in iter_records(rows, LineRecord)]
     explanations = find_explanations(nodes, released)
     lines_with_nodes = zip(_read_lines(rows, released), nodes, strict=True)
-    outside_lines = find_outside_lines(released, [(form, key_words)]) if lettered.height else []
+    # Of a number that only older revisions print, statements of today mean all its letters together.
+    is_lettered_now = rows["document_id"][0] in lettered["document_id"].to_list()
+    outside_lines = find_outside_lines(released, [(form, key_words)]) if is_lettered_now else []
     return [
         *(read_outside_line(released, line) for line in outside_lines),
         *(line.model_copy(update={"explanations": explanations.get(node, [])}) for line, node in lines_with_nodes),

@@ -112,7 +112,20 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
     if revision and lines_in_library:
         return _choose_revision(lines_in_library, revision)
     outside_line = None if lines[0].document_id else _find_outside(flows, query, released)
-    return outside_line or _choose_revision(lines, revision)
+    if outside_line is not None and (_has_flows(flows, outside_line) or not lines_in_library):
+        return outside_line
+    return _choose_revision(lines_in_library or lines, revision)
+
+
+def _has_flows(flows: pl.DataFrame, line: Trace) -> bool:
+    """Return whether a statement names a line of a form, in whatever part, that no document of the library prints."""
+    is_end = [
+        pl.col(f"{end}_document_id").is_null()
+        & (pl.col(f"{end}_form") == line.form)
+        & (pl.col(f"{end}_key") == line.key)
+        for end in ("source", "target")
+    ]
+    return not flows.filter(is_end[0] | is_end[1]).is_empty()
 
 
 def _split_code(query: str) -> tuple[str, str]:

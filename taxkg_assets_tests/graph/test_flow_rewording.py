@@ -43,6 +43,8 @@ def test_other_words_keep_the_places_where_they_are(sentence: str, other_words: 
         ("⟨0⟩ is the amount from ⟨1⟩ that you paid.", None),
         ("⟨0⟩ is more than ⟨1⟩.", None),
         ("⟨0⟩ is not the amount on ⟨1⟩.", None),
+        ("The amount of dues that do not appear on ⟨0⟩, is the amount on ⟨1⟩.", None),
+        ("The amount of dues in excess of the amount on ⟨0⟩ is the amount on ⟨1⟩.", None),
     ],
 )
 def test_two_places_with_one_amount(sentence: str, places: tuple[int, int] | None) -> None:
@@ -60,3 +62,12 @@ def test_a_line_of_a_publication_is_on_the_form_that_its_sentence_completes() ->
     )
     (statement,) = read_clauses(text, heading_kind="")
     assert place_on_completed_form(statement, text) == statement
+
+
+def test_an_amount_of_another_year_keeps_its_words() -> None:
+    assert reword("You figured this amount on ⟨0⟩.") != "You figured this amount on ⟨0⟩."
+    for sentence in (
+        "You figured this amount on ⟨0⟩, last year.",
+        "You figured this amount on ⟨0⟩ of your 2030 return.",
+    ):
+        assert reword(sentence) == sentence

@@ -247,3 +247,18 @@ def test_the_codes_of_a_box_that_is_printed_with_letters_are_shown_with_its_numb
     out = Console(width=200, record=True, file=StringIO())
     print_lines([number, *lettered], out=out)
     assert "2060 box 12  revisions print it only with letters" in out.export_text()
+
+
+@pytest.mark.parametrize(("newest", "is_outside"), [("2033", False), ("2030", True)])
+def test_a_number_that_the_newest_revision_prints_is_that_line(newest: str, is_outside: bool) -> None:
+    released = _release()
+    row = {**Released._row(), "form": "2060", "part": "", "anchor_id": None, "kind": "box"}
+    boxes = [
+        {**row, "document_id": "f2060--2032", "revision": "2032", "key": "box_12a", "line_ix": 0},
+        {**row, "document_id": f"f2060--{newest}", "revision": newest, "key": "box_12", "line_ix": 1},
+    ]
+    released.tables["lines"] = pl.concat([released.tables["lines"], pl.DataFrame(boxes)], how="diagonal_relaxed")
+    statement = {**_statement("e", ("2060", "", "box_12"), ("2889", "", "line_9")), "source_document_id": None}
+    released.tables["flows"] = pl.concat([released.tables["flows"], pl.DataFrame([statement])], how="vertical_relaxed")
+    assert (find_lines(released, ["2060", "12"])[0].document_id == "") is is_outside
+    assert (trace(released, ["2060", "12"]).document_id == "") is is_outside
