@@ -140,6 +140,18 @@ def test_a_field_that_a_revision_does_not_have_is_said(open_page: Any) -> None:
     page.get_by_role("heading", name="Box 1a").wait_for()
 
 
+def test_a_form_without_a_document_is_its_newest_revision(open_page: Any) -> None:
+    page = open_page("/?view=form&form=1099-div")
+    page.get_by_label("Revision").wait_for()
+    assert page.get_by_label("Revision").input_value() == NEWER
+
+
+def test_an_unknown_form_is_not_found(open_page: Any) -> None:
+    page = open_page("/?view=form&form=1099-XX")
+    page.get_by_role("heading", name="Not found").wait_for()
+    page.get_by_role("alert").get_by_text("No form “1099-XX”").wait_for()
+
+
 def test_an_unknown_view_is_not_found(open_page: Any) -> None:
     page = open_page("/?view=nothing")
     page.get_by_role("heading", name="Not found").wait_for()
