@@ -262,16 +262,16 @@ def test_a_listed_name_that_leads_to_a_private_address_is_refused(
 
 
 def test_a_name_without_an_address_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    resolved: list[str] = []
 
     def resolve(host: str, *_: object, **__: object) -> None:
-        asked.append(host)
+        resolved.append(host)
         raise socket.gaierror(socket.EAI_AGAIN, "no network")
 
     monkeypatch.setattr("socket.getaddrinfo", resolve)
     with pytest.raises(UnreachableError, match=r"the name www\.irs\.gov could not be resolved\. Check the network"):
         Fetcher("https://www.irs.gov").fetch("https://www.irs.gov/pub/irs-pdf/p17.pdf", tmp_path)
-    assert asked == ["www.irs.gov"]
+    assert resolved == ["www.irs.gov"]
 
 
 def test_what_is_no_pdf_or_too_large_leaves_nothing(site: Site, tmp_path: Path) -> None:
