@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 """Columns of a rectangle in tables."""
+PRINTED_DIGITS = 2
+"""Decimals of a corner in replies: a hundredth of a point is finer than any screen or printer."""
 
 
 class BoundingBox(BaseModel):
@@ -20,6 +22,10 @@ class BoundingBox(BaseModel):
     y0: float = Field(description="upper edge")
     x1: float = Field(description="right edge")
     y1: float = Field(description="lower edge")
+
+    @field_serializer("x0", "y0", "x1", "y1")
+    def _round(self, value: float) -> float:
+        return round(value, PRINTED_DIGITS)
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any], *, page: int | None = None) -> Self:

@@ -23,7 +23,7 @@ async def ask(client: Client, question: str) -> dict[str, Any]:
         question: Words of the user.
 
     Returns:
-        The reply of the tool: `answer` (None where it abstains), `confidence`, and the passages in `results`.
+        The reply of the tool: `answer` (None where it abstains), `confidence`, and the passages in `sources`.
 
     Raises:
         RuntimeError: The tool reports an error.
@@ -47,8 +47,8 @@ async def main(home: str) -> None:
         print("tools:", ", ".join(sorted(tool.name for tool in (await client.list_tools()).tools)))
         found = await ask(client, QUESTION)
         print(found["answer"] or "No answer in these documents.")
-        for row in found["results"]:
-            print(f"[{row['rank']}] {row['document']}, page {row['page']}: {row['heading_path']}")
+        for row in found["sources"]:
+            print(f"[{row['number']}] {row['document']}, page {row['page']}: {row['heading_path']}")
 
 
 if __name__ == "__main__":

@@ -304,8 +304,8 @@ def find_steps(systems: Collection[str]) -> list[Step]:
     """
     all_parts = WITHOUT_RERANKER if WITHOUT_RERANKER in systems else FULL
     parts = [
-        Step("vector retriever", "bm25", "hybrid"),
-        Step("lexical retriever", "dense", "hybrid"),
+        Step("vector retriever, retrievers alone", "bm25", "hybrid"),
+        Step("lexical retriever, retrievers alone", "dense", "hybrid"),
         Step("everything after the retrievers", "hybrid", all_parts),
         *(Step(name.removeprefix("without "), name, all_parts) for name in LEFT_OUT if name in systems),
     ]

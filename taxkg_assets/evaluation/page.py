@@ -53,7 +53,7 @@ figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
   th:first-child, td:first-child { min-width: 9rem; max-width: 52vw; white-space: normal;
     overflow-wrap: break-word; }
   .scroll:has(> .intervals) { overflow: hidden; }
-  .intervals { min-width: 0; width: 126%; }
+  .intervals { min-width: 0; width: 120%; }
   .intervals text { font-size: 21px; }
   .intervals .tick { font-size: 18px; }
   .intervals .value { display: none; }

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from textwrap import wrap
 
 WIDTH = 760
-LABEL_WIDTH = 190
+LABEL_WIDTH = 250
+LABEL_LETTERS = 18
+"""Letters of a line of a label: it fits in the larger type of a narrow screen."""
 VALUE_WIDTH = 165
-ROW_HEIGHT = 30
+ROW_HEIGHT, LINE_HEIGHT = 30, 18
 TOP, BOTTOM = 12, 30
 
 
@@ -73,7 +76,9 @@ def render_intervals(marks: Sequence[Mark], axis: Axis, *, title: str) -> str:
     Returns:
         SVG.
     """
-    height = TOP + ROW_HEIGHT * len(marks) + BOTTOM
+    label_lines = max((len(_wrap_label(mark.label)) for mark in marks), default=1)
+    row_height = ROW_HEIGHT + LINE_HEIGHT * (label_lines - 1)
+    height = TOP + row_height * len(marks) + BOTTOM
     floor = height - BOTTOM
     parts = [
         f'<svg class="plot intervals" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">',
@@ -83,7 +88,7 @@ def render_intervals(marks: Sequence[Mark], axis: Axis, *, title: str) -> str:
     if axis.zero is not None:
         x = axis.place(axis.zero)
         parts.append(f'<line class="zero" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{floor}"/>')
-    parts += [_render_mark(mark, axis, y=TOP + ROW_HEIGHT * (ix + 0.5)) for ix, mark in enumerate(marks)]
+    parts += [_render_mark(mark, axis, y=TOP + row_height * (ix + 0.5)) for ix, mark in enumerate(marks)]
     return "\n".join([*parts, "</svg>"])
 
 
@@ -99,10 +104,7 @@ def _render_tick(axis: Axis, tick: float, *, floor: float) -> str:
 def _render_mark(mark: Mark, axis: Axis, *, y: float) -> str:
     tone = "strong" if mark.is_strong else "plain"
     x = axis.place(mark.value)
-    label = escape(mark.label)
-    parts = [
-        f'<text class="label {tone}" x="{LABEL_WIDTH - 12}" y="{y + 4:.1f}" text-anchor="end">{label}</text>',
-    ]
+    parts = [_render_label(mark.label, tone=tone, y=y)]
     if mark.low is not None and mark.high is not None:
         left, right = axis.place(mark.low), axis.place(mark.high)
         parts.append(f'<line class="whisker {tone}" x1="{left:.1f}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
@@ -114,6 +116,21 @@ def _render_mark(mark: Mark, axis: Axis, *, y: float) -> str:
     note_x = WIDTH - VALUE_WIDTH + 14
     parts.append(f'<text class="value {tone}" x="{note_x}" y="{y + 4:.1f}">{escape(mark.note)}</text>')
     return "".join(parts)
+
+
+def _wrap_label(label: str) -> list[str]:
+    return wrap(label, LABEL_LETTERS, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _render_label(label: str, *, tone: str, y: float) -> str:
+    """Render a label in as many lines as it needs, centered on the height of its row."""
+    x, lines = LABEL_WIDTH - 12, _wrap_label(label)
+    first_dy = 0.32 - 0.55 * (len(lines) - 1)
+    spans = "".join(
+        f'<tspan x="{x}" dy="{first_dy if ix == 0 else 1.1:.2f}em">{escape(line)}</tspan>'
+        for ix, line in enumerate(lines)
+    )
+    return f'<text class="label {tone}" x="{x}" y="{y:.1f}" text-anchor="end">{spans}</text>'
 
 
 @dataclass(frozen=True, slots=True)

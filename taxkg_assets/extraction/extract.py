@@ -55,7 +55,7 @@ from taxkg_assets.extraction.structure.targets import TargetFinder
 from taxkg_assets.extraction.tables.cells import FoundTable
 from taxkg_assets.extraction.tables.engines import ENGINES
 from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
-from taxkg_assets.rules.addresses import Addresses, find_addresses, names_publisher
+from taxkg_assets.rules.addresses import Addresses, find_addresses, is_published
 from taxkg_assets.rules.models.addresses import load_addresses
 from taxkg_assets.schemas import Anchors, Elements, Sections, Tables, validated
 
@@ -216,9 +216,9 @@ def _check_tables(
 
 
 def _find_official_addresses(source: Source, identity: Identity) -> Addresses:
-    """Find a product's official addresses; a document whose pages do not name the publisher has none."""
+    """Find a product's official addresses; a document that is not the publisher's has none."""
     pages = [*source.pages[: load_addresses().limits.pages], source.pages[-1]]
-    if not names_publisher(" ".join(span.text for span in page.spans) for page in pages):
+    if not is_published(" ".join(span.text for span in page.spans) for page in pages):
         return Addresses()
     return find_addresses(
         identity.irs_name,

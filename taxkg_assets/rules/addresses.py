@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.addresses import load_addresses
 
 
@@ -24,13 +25,17 @@ class Addresses:
     pdf_url: str | None = None
 
 
-def names_publisher(texts: Iterable[str]) -> bool:
-    """Return whether any text names the publisher whose products have official addresses.
+def is_published(texts: Iterable[str]) -> bool:
+    """Return whether a document may be the publisher's: its texts name it, and none denies that it is the publisher's.
 
     Args:
         texts: Texts of a document, such as one per page.
     """
-    rules = load_addresses().publishers
+    rules, pages = load_addresses(), tuple(texts)
+    return _match_any(rules.publishers, pages) and not _match_any(rules.disclaimers, pages)
+
+
+def _match_any(rules: Iterable[Rule], texts: Iterable[str]) -> bool:
     return any(rule.pattern.search(text) for text in texts for rule in rules)
 
 

@@ -212,7 +212,8 @@ def show(report: ChangeReport, *, has_routine: bool, out: Console) -> None:
     for name, why in GROUPS:
         items = [item for item in report.items if item.group == name]
         if name == "Routine" and items and not has_routine:
-            out.print(f"\n[dim]{len(items)} routine changes are not shown; --all shows them.[/]")
+            hidden = "1 routine change is" if len(items) == 1 else f"{len(items)} routine changes are"
+            out.print(f"\n[dim]{hidden} not shown; --all shows {'it' if len(items) == 1 else 'them'}.[/]")
         elif items:
             out.print(Text.assemble("\n", (name, "bold cyan"), (f"  {why}", "dim")))
             for item in items:

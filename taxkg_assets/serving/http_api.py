@@ -21,6 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.defs.home.storage import StorageError
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.query.parsed_query import MAX_CHARACTERS
@@ -144,7 +145,7 @@ class Source(BaseModel):
     paragraph: str = Field(description="the passage")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
     node_id: str = Field(description="id of the node, for `/v1/nodes` and `/v1/evidence`")
-    bboxes: list[dict[str, float]] = Field(description="rectangles: page, and x0, y0, x1, y1 in points")
+    bboxes: list[BoundingBox] = Field(description="rectangles: page, and x0, y0, x1, y1 in points")
     evidence: str = Field(description="path of the page's picture with the passage marked")
     quality: list[Flag] = Field(default=[], description="quality flags of the document")
 
@@ -386,7 +387,7 @@ def _source(row: Result) -> Source:
         paragraph=row.text,
         heading_path=row.heading_path,
         node_id=row.node_id,
-        bboxes=[box.model_dump() for box in row.bboxes],
+        bboxes=row.bboxes,
         evidence=f"/v1/evidence/{row.node_id.replace('#', '%23')}.png",
         quality=row.quality,
     )

@@ -240,6 +240,8 @@ def _add_steps(tree: Tree, steps: Sequence[TraceStep], *, end: str, is_any_year:
         evidence = escape(f"“{statement.evidence}” ({source})")
         branch = tree.add(f"{name}  {escape(step.label)}\n[dim]{evidence}[/]")
         _add_steps(branch, step.steps, end=end, is_any_year=not step.document_id)
+        if step.has_more:
+            branch.add("[dim]further steps are not shown; trace this line to see them[/]")
     hidden = [step for step in steps if step not in shown_steps and step not in steps_outside]
     if hidden:
         other_years = dict.fromkeys(f"{step.form} ({step.revision})" if step.revision else step.form for step in hidden)

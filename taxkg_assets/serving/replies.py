@@ -227,6 +227,9 @@ class TraceStep(_Row):
     label: str = Field(description="printed label of the line; may be empty")
     statement: TraceStatement = Field(description="statement of the flow, with its document and page")
     steps: list[TraceStep] = Field(description="further steps; empty for a line that occurs earlier in the trace")
+    has_more: bool = Field(
+        default=False, description="whether further steps are left out, because the trace has its maximum depth"
+    )
 
 
 class NamingLine(_Row):

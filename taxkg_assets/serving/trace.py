@@ -321,10 +321,12 @@ def _follow(
         flows.items(), key=lambda item: (ranks[item[1][f"{end}_form"]], _sort_key_of_line(item[0]))
     ):
         further_steps: list[TraceStep] = []
+        has_more = depth == 1 and end_node not in reached and end_node in index
         if end_node not in reached:
             reached.add(end_node)
             further_steps = _follow(end_node, index, end, labels, depth - 1, reached)
-        steps.append(_to_step(row, end, label=labels.get(end_node, ""), further_steps=further_steps))
+        step = _to_step(row, end, label=labels.get(end_node, ""), further_steps=further_steps)
+        steps.append(step.model_copy(update={"has_more": has_more}))
     return steps
 
 

@@ -38,16 +38,22 @@ class FetchError(Exception):
     """A document that could not be fetched; the message names the address and the remedy."""
 
 
+class UnreachableError(FetchError):
+    """The host of a document cannot be resolved or connected: its other documents cannot be fetched either."""
+
+
 class _TryAgainError(Exception):
     """A failure that may be temporary.
 
     Attributes:
         wait_s: Delay in seconds that the server requests; 0 for none.
+        is_connected: Whether there was a connection to the server.
     """
 
-    def __init__(self, reason: str, *, wait_s: float = 0.0) -> None:
+    def __init__(self, reason: str, *, wait_s: float = 0.0, is_connected: bool = True) -> None:
         super().__init__(reason)
         self.wait_s = wait_s
+        self.is_connected = is_connected
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +175,7 @@ class Fetcher:
             Status and, for a new document, its path.
 
         Raises:
+            UnreachableError: The host cannot be resolved or connected.
             FetchError: The address is not allowed, the response is unusable, or all attempts failed.
         """
         self._allow(url)
@@ -184,7 +191,8 @@ class Fetcher:
                 with attempt:
                     return self._attempt(url, partial, known_state=known_state or Known())
         except _TryAgainError as failed:
-            raise FetchError(
+            error = FetchError if failed.is_connected else UnreachableError
+            raise error(
                 f"{url}: {failed} after {attempt_count} {'attempt' if attempt_count == 1 else 'attempts'}. "
                 "Run the same command later: it resumes where it stopped."
             ) from failed
@@ -227,7 +235,10 @@ class Fetcher:
         except httpx.TransportError as broken:
             if self._is_overdue():
                 raise self._make_timeout() from broken
-            raise _TryAgainError(f"the connection failed ({type(broken).__name__})") from broken
+            is_connected = not isinstance(broken, httpx.ConnectError | httpx.ConnectTimeout)
+            raise _TryAgainError(
+                f"the connection failed ({type(broken).__name__})", is_connected=is_connected
+            ) from broken
 
     def _read_reply(
         self, url: str, reply: httpx.Response, partial: Path, *, partial_size: int, known_state: Known
@@ -355,7 +366,9 @@ class Fetcher:
         try:
             address_infos = socket.getaddrinfo(host, parts.port or parts.scheme, type=socket.SOCK_STREAM)
         except OSError as unknown:
-            raise _TryAgainError(f"the name {host} could not be resolved") from unknown
+            raise UnreachableError(
+                f"{url}: the name {host} could not be resolved. Check the network, then run the same command again."
+            ) from unknown
         addresses = [str(row[4][0]) for row in address_infos]
         is_listed = host in load_fetching().hosts
         if is_listed and any(not ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):

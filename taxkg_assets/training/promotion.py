@@ -110,7 +110,9 @@ def decide_promotion(base: Sequence[QueryScore], tuned: Sequence[QueryScore], *,
     ]
     low = figures[DECIDING].low
     is_above_zero = low is not None and low > 0
-    if not is_above_zero:
+    if low is None:
+        reason = "no interval of the gain, as all questions are about one family of documents"
+    elif not is_above_zero:
         reason = "the interval of the gain contains 0"
     elif worse_kinds:
         reason = f"worse for questions of kind {', '.join(worse_kinds)}"

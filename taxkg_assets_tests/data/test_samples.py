@@ -14,6 +14,8 @@ from typing import Any
 import pymupdf
 import pytest
 
+from taxkg_assets.extraction.extract import extract
+
 DATA = Path(__file__).resolve().parents[2] / "data"
 SAMPLES, GOLD = DATA / "samples", DATA / "eval"
 sys.path.insert(0, str(SAMPLES))
@@ -164,3 +166,9 @@ def test_every_reference_quotes_its_document() -> None:
         if fold(row["evidence"]) not in text:
             lost.append(row["evidence"])
     assert lost == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_no_sample_has_an_official_address(name: str) -> None:
+    read = extract((SAMPLES / f"{name}.pdf").read_bytes(), document_id=name)
+    assert (read.addresses.page_url, read.addresses.pdf_url) == (None, None)

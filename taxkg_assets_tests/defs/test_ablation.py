@@ -7,6 +7,11 @@ from taxkg_assets.defs.evaluation import FULL, LEFT_OUT, WITHOUT_HYDE, WITHOUT_R
 ALWAYS = {"bm25", "dense", "hybrid", FULL, *LEFT_OUT}
 
 
+def test_no_two_comparisons_have_one_name() -> None:
+    names = [step.component for step in find_steps({*ALWAYS, WITHOUT_HYDE, WITHOUT_RERANKER})]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_optional_parts_that_did_not_run_are_named() -> None:
     assert "imagined passage" in find_missing(find_steps(ALWAYS))
     assert "reranker" in find_missing(find_steps(ALWAYS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -11,17 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-import anyio
 import httpx
 import polars as pl
 import pytest
 import uvicorn
 from deltalake import DeltaTable
-from mcp import Client
 
 from taxkg_assets.serving.http_api import create_app
 from taxkg_assets.serving.service import Service
-from taxkg_assets.serving.tools import create_tools
 
 pytestmark = pytest.mark.slow
 
@@ -85,18 +83,16 @@ def test_an_unknown_form_is_an_error_for_the_retrievers(client: httpx.Client) ->
         load_example("langchain_retriever").TaxkgRetriever(client=client, form="1099-XX").invoke(QUESTION)
 
 
-def test_an_agent_gets_the_answer_that_the_api_gives(service: Service, client: httpx.Client) -> None:
-    example = load_example("mcp_agent")
-
-    async def ask() -> object:
-        async with Client(create_tools(service)) as agent:
-            return await example.ask(agent, QUESTION)
-
-    answer = client.post("/v1/ask", json={"question": QUESTION, "k": 5}).json()["answer"]
-    found = anyio.run(ask)
-    assert isinstance(found, dict)
-    assert answer
-    assert found["answer"] == answer
+def test_an_agent_prints_the_answer_that_the_api_gives_and_its_places(
+    built_samples: Path, client: httpx.Client
+) -> None:
+    program = [sys.executable, str(EXAMPLES / "mcp_agent.py"), str(built_samples)]
+    printed = subprocess.run(program, capture_output=True, text=True, check=True, timeout=300).stdout
+    found = client.post("/v1/ask", json={"question": QUESTION, "k": 3}).json()
+    first = found["results"][0]
+    assert found["answer"]
+    assert found["answer"] in printed
+    assert f"[1] {first['document']}, page {first['page']}: " in printed
 
 
 def test_sql_over_the_tables_counts_what_polars_counts(built_samples: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.eval_report import build_eval_report
-from taxkg_assets.evaluation.plots import SHARES, Mark, find_gain_axis, render_intervals
+from taxkg_assets.evaluation.plots import LINE_HEIGHT, ROW_HEIGHT, SHARES, Mark, find_gain_axis, render_intervals
 from taxkg_assets.evaluation.report import RenderedReport, render_report
 from taxkg_assets.rules.floors import Floor
 from taxkg_assets_tests.evaluation.corpus import BOOK, FEE, FORM, LAW, RENT, documents, queries, question, runs
@@ -114,6 +114,15 @@ def test_dots_stand_at_their_values() -> None:
     assert float(dot.get("cx", "")) == pytest.approx((left + right) / 2, abs=0.06)
     assert float(whisker.get("x1", "")) == pytest.approx(left + (right - left) / 4, abs=0.06)
     assert float(whisker.get("x2", "")) == pytest.approx(right, abs=0.06)
+
+
+def test_long_labels_are_wrapped_within_their_column() -> None:
+    marks = [Mark("everything after the retrievers", 0.5, None, None, ""), Mark("short", 0.5, None, None, "")]
+    root = ElementTree.fromstring(render_intervals(marks, SHARES, title="t"))
+    long, short = (node for node in root.iter("text") if node.get("class") == "label plain")
+    assert [span.text for span in long] == ["everything after", "the retrievers"]
+    assert [span.text for span in short] == ["short"]
+    assert float(short.get("y", "")) - float(long.get("y", "")) == ROW_HEIGHT + LINE_HEIGHT
 
 
 def test_gain_axis_holds_every_interval() -> None:

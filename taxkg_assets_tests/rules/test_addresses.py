@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.rules.addresses import Addresses, find_addresses, find_product, names_publisher
+from taxkg_assets.rules.addresses import Addresses, find_addresses, find_product, is_published
 
 _SITE = "https://www.irs.gov"
 
@@ -46,5 +46,10 @@ def test_products(url: str, product: str | None) -> None:
 
 
 def test_only_who_names_the_publisher_may_have_addresses() -> None:
-    assert names_publisher(["Title", "Department of the Treasury Internal Revenue Service"])
-    assert not names_publisher(["Town of Somewhere", "Tax code"])
+    assert is_published(["Title", "Department of the Treasury Internal Revenue Service"])
+    assert not is_published(["Town of Somewhere", "Tax code"])
+
+
+def test_a_copy_that_denies_that_it_is_the_publishers_has_no_addresses() -> None:
+    assert not is_published(["Mock-up: not an IRS document", "See IRS.gov/Form77 for changes"])
+    assert is_published(["Do not attach an IRS document", "See IRS.gov/Form77 for changes"])

@@ -58,6 +58,16 @@ def test_a_folder_that_cannot_be_read_is_left_to_the_build(tmp_path: Path, monke
     assert seen == [tmp_path]
 
 
+@pytest.mark.parametrize(("option", "level"), [("--verbose", "CRITICAL"), ("--debug", "DEBUG")])
+def test_the_list_of_gates_comes_without_the_log_of_dagster(
+    option: str, level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr("taxkg_assets.serving.build.build", lambda _home, *, log_level, **_: seen.append(log_level))
+    CliRunner().invoke(app, ["build", option, "--home", str(tmp_path / "home")])
+    assert seen == [level]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", NEEDS_A_HOME, ids=lambda arguments: arguments[0])
 def test_a_home_that_is_not_there_is_named_and_not_made(arguments: list[str], tmp_path: Path) -> None:

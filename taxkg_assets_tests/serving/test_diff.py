@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import polars as pl
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.graph.change_report import ChangeReport, Item
 from taxkg_assets.schemas import Documents
 from taxkg_assets.serving.cli import app
-from taxkg_assets.serving.diff import RevisionNotFoundError, resolve_revision_pair
+from taxkg_assets.serving.diff import RevisionNotFoundError, resolve_revision_pair, show
 from taxkg_assets.serving.diff_files import admit_files
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.graph.corpora import document, frame_of
@@ -104,6 +107,17 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_remedy(
     store = Store(built_samples)
     with pytest.raises(RevisionNotFoundError, match=message):
         admit_files(store, ["2024-01", str(path)], product="f1099div", settings=Settings())
+
+
+@pytest.mark.parametrize(
+    ("count", "note"), [(1, "1 routine change is not shown; --all shows it."), (2, "2 routine changes are not shown")]
+)
+def test_routine_changes_are_counted(count: int, note: str) -> None:
+    items = (Item("Routine", "changed", "line 1", "", "page 1", (), ""),) * count
+    report = ChangeReport("Form 9", "2030", "2031", ("f9--2030", "f9--2031"), (), items)
+    out = Console(record=True, width=120, file=io.StringIO())
+    show(report, has_routine=False, out=out)
+    assert note in out.export_text()
 
 
 def test_a_build_leaves_a_report_of_every_pair(built_samples: Path) -> None:

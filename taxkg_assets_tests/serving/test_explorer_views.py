@@ -115,6 +115,45 @@ def test_a_trace_of_no_line_says_what_there_is(open_page: Any) -> None:
     page.get_by_role("alert").get_by_text("Lines: 1a").wait_for()
 
 
+def test_a_trace_says_that_it_has_a_limit(open_page: Any) -> None:
+    def leave_out(route: Any) -> None:
+        reply = route.fetch()
+        traced = reply.json()
+        traced["into"][0]["has_more"] = True
+        route.fulfill(response=reply, json=traced)
+
+    page = open_page("/?view=trace")
+    page.route("**/v1/trace?**", leave_out)
+    page.locator("main").get_by_label("Form", exact=True).fill("1099-DIV")
+    page.get_by_label("Box or line").fill("1a")
+    page.get_by_label("Steps").select_option("1")
+    page.get_by_role("button", name="Trace", exact=True).click()
+    page.get_by_text("Only 1 step in each direction is shown").wait_for()
+    page.get_by_role("link", name="Show up to 2 steps").click()
+    page.get_by_text("Only 2 steps in each direction are shown").wait_for()
+
+
+def test_a_document_without_a_revision_has_none_in_the_list(open_page: Any) -> None:
+    page = open_page("/?view=documents&filter=sample-statute-title-7")
+    row = page.locator("table.documents tbody tr")
+    row.wait_for()
+    assert row.locator("td").nth(2).inner_text() == ""
+
+
+def test_one_revision_is_compared_by_two_fields(open_page: Any) -> None:
+    page = open_page(f"/?view=compare&left={FORM}&right={FORM}")
+    page.locator("table.compare").wait_for()
+    names = page.locator("table.compare thead a").all_inner_texts()
+    assert len(set(names)) == 2
+
+
+@pytest.mark.parametrize(("question", "is_named"), [("Where do I report box 1a?", False), ("my box 1a?", True)])
+def test_the_reader_is_shown_only_where_the_question_names_one(open_page: Any, question: str, is_named: bool) -> None:
+    page = open_page(f"/?q={question}")
+    page.get_by_text("Read as:").wait_for()
+    assert page.get_by_text("text for the recipient").count() == is_named
+
+
 def test_a_trace_without_a_box_asks_for_one(open_page: Any) -> None:
     page = open_page("/?view=trace&form=1099-DIV")
     page.get_by_text("Name a form and a box or line").wait_for()
@@ -138,6 +177,18 @@ def test_a_field_that_a_revision_does_not_have_is_said(open_page: Any) -> None:
     page = open_page(f"/?view=form&document={FORM}&field=|box_99|")
     page.get_by_text("This revision has no box 99.").wait_for()
     page.get_by_role("heading", name="Box 1a").wait_for()
+
+
+def test_a_form_without_a_document_is_its_newest_revision(open_page: Any) -> None:
+    page = open_page("/?view=form&form=1099-div")
+    page.get_by_label("Revision").wait_for()
+    assert page.get_by_label("Revision").input_value() == NEWER
+
+
+def test_an_unknown_form_is_not_found(open_page: Any) -> None:
+    page = open_page("/?view=form&form=1099-XX")
+    page.get_by_role("heading", name="Not found").wait_for()
+    page.get_by_role("alert").get_by_text("No form “1099-XX”").wait_for()
 
 
 def test_an_unknown_view_is_not_found(open_page: Any) -> None:

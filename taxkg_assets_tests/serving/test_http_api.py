@@ -45,6 +45,8 @@ def test_a_query_is_answered_with_sources_that_can_be_seen(client: TestClient) -
     assert found["detail_level"] == "detailed"
     source = found["sources"][0]
     assert source["page"] >= 1
+    assert all(isinstance(box["page"], int) for box in source["bboxes"])
+    assert all(box[name] == round(box[name], 2) for box in source["bboxes"] for name in ("x0", "y0", "x1", "y1"))
     picture = client.get(source["evidence"])
     assert picture.headers["content-type"] == "image/png"
     assert pymupdf.Pixmap(picture.content).width > 500

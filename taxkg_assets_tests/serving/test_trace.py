@@ -47,7 +47,14 @@ def test_flows_are_followed_both_ways_and_cycles_are_cut() -> None:
 
 
 def test_a_trace_keeps_to_its_depth() -> None:
-    assert _forms(trace(_release(), ["2040", "line", "7"], depth=1).into) == [("W-9", [])]
+    cut = trace(_release(), ["2040", "line", "7"], depth=1).into
+    assert _forms(cut) == [("W-9", [])]
+    assert [step.has_more for step in cut] == [True]
+
+
+def test_a_trace_that_ends_by_itself_has_no_more_steps() -> None:
+    (step,) = trace(_release(), ["2040", "line", "7"], depth=3).into[0].steps
+    assert [(end.form, end.has_more) for end in step.steps] == [("2040", False), ("Schedule D (Form 2040)", False)]
 
 
 def test_the_picture_shows_every_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.rules.models.fetching import Limits, load_fetching
-from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, find_urls
+from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, UnreachableError, find_urls
 
 PDF = b"%PDF-1.7\n" + b"0123456789abcdef" * 4096
 ETAG = '"one"'
@@ -258,6 +259,19 @@ def test_a_listed_name_that_leads_to_a_private_address_is_refused(
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("10.0.0.7", 443))])
     with pytest.raises(FetchError, match="not public"):
         Fetcher("https://www.irs.gov").fetch("https://www.irs.gov/pub/irs-pdf/p17.pdf", tmp_path)
+
+
+def test_a_name_without_an_address_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolved: list[str] = []
+
+    def resolve(host: str, *_: object, **__: object) -> None:
+        resolved.append(host)
+        raise socket.gaierror(socket.EAI_AGAIN, "no network")
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    with pytest.raises(UnreachableError, match=r"the name www\.irs\.gov could not be resolved\. Check the network"):
+        Fetcher("https://www.irs.gov").fetch("https://www.irs.gov/pub/irs-pdf/p17.pdf", tmp_path)
+    assert resolved == ["www.irs.gov"]
 
 
 def test_what_is_no_pdf_or_too_large_leaves_nothing(site: Site, tmp_path: Path) -> None:

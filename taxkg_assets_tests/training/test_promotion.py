@@ -32,6 +32,7 @@ def test_the_gain_is_the_mean_of_the_paired_differences() -> None:
 def test_an_interval_that_holds_0_keeps_the_base(low: float | None) -> None:
     gain = decide_promotion([score(0.2)], [score(0.9)], interval=interval(low))  # type: ignore[arg-type]
     assert not gain.is_promoted
+    assert gain.reason.startswith("no interval" if low is None else "the interval of the gain contains 0")
 
 
 @pytest.mark.parametrize(("count", "is_promoted"), [(MIN_QUESTIONS, False), (MIN_QUESTIONS - 1, True)])

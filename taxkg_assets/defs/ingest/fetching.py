@@ -11,7 +11,7 @@ import fcntl
 import json
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.defs.wiring.alerts import default_schedule_status
 from taxkg_assets.rules.models.fetching import load_fetching
 from taxkg_assets.settings import Settings
-from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, find_urls
+from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, UnreachableError, find_urls
 from taxkg_assets.sources.scan import sha256_of
 
 RECORD = ".fetched.json"
@@ -62,7 +62,7 @@ def fetch(
     is_draft: bool = False,
     is_dry: bool = False,
 ) -> Iterator[FetchResult]:
-    """Download IRS products or families by name; a failed download does not stop the others.
+    """Download IRS products or families by name; a failed download stops the others only if the host is unreachable.
 
     Args:
         names: File stems such as `f1099div`, or families in rules/fetching.yaml.
@@ -92,20 +92,39 @@ def fetch(
                 fetched = fetcher.fetch(url, folder, known_state=known_file, is_dry=is_dry)
             except FetchError as failed:
                 yield FetchResult(url, "failed", reason=str(failed))
+                if isinstance(failed, UnreachableError):
+                    return
                 continue
             yield _settle(fetched, folder, known_file=known_file, settings=settings)
 
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Allow one fetch per folder: two would write into one half-loaded file. The lock ends with its process."""
+    """Allow one fetch per folder: two would write into one half-loaded file. The lock ends with its process.
+
+    Folders that are made here and get no file are taken away again.
+    """
+    new_folders = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as busy:
             raise HomeBusyError(f"Another fetch is filling {folder}. Wait for it, or choose another folder.") from busy
-        yield
+        try:
+            yield
+        finally:
+            _drop_empty(new_folders)
+
+
+def _drop_empty(folders: Iterable[Path]) -> None:
+    """Delete folders, the innermost first, that have no file or only the lock."""
+    with suppress(OSError):  # another process may fill a folder meanwhile
+        for folder in folders:
+            if any(path.name != LOCK for path in folder.iterdir()):
+                return
+            (folder / LOCK).unlink(missing_ok=True)
+            folder.rmdir()
 
 
 def _settle(fetched: Fetched, folder: Path, *, known_file: Known | None, settings: Settings) -> FetchResult:

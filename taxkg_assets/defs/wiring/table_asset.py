@@ -75,7 +75,9 @@ def table_schema(schema: type[dy.Schema]) -> dg.TableSchema:
             type(column).__name__,
             description=column.description,
             constraints=dg.TableColumnConstraints(
-                nullable=column.nullable, unique=key == [name], other=["part of the key"] if name in key[1:] else []
+                nullable=column.nullable,
+                unique=key == [name],
+                other=["part of the key"] if len(key) > 1 and name in key else [],
             ),
         )
         for name, column in schema.columns().items()

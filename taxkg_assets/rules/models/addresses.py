@@ -41,6 +41,7 @@ class Addresses(Family):
         pdfs: Paths of PDFs.
         limits: Limits of the search.
         publishers: Names of the publisher.
+        disclaimers: Statements that a document is not the publisher's.
         names: File stems of the publisher.
         form_codes: Forms that have a page of their own.
         products: Official addresses with the product that they contain.
@@ -51,6 +52,7 @@ class Addresses(Family):
     pdfs: Pdfs
     limits: Limits
     publishers: RuleList[Rule]
+    disclaimers: RuleList[Rule]
     names: RuleList[Rule]
     form_codes: RuleList[Rule]
     products: RuleList[Rule]

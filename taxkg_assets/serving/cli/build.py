@@ -28,6 +28,10 @@ from taxkg_assets.settings import MOST_DAYS, Settings
 command = partial(app.command, rich_help_panel="Build")
 
 
+VerboseOption = Annotated[bool, typer.Option("--verbose", help="List every gate and table at the end.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show Dagster's own log.")]
+
+
 class Kind(StrEnum):
     """Model to train."""
 
@@ -66,9 +70,8 @@ def build(
         bool,
         typer.Option("--estimate", help="Estimate the calls of language models and their cost, without building."),
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show Dagster's own log, and every gate and table at the end.")
-    ] = False,
+    verbose: VerboseOption = False,
+    debug: DebugOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build all tables, the index and the release, and run the gates. A later build does only what changed."""
@@ -92,7 +95,7 @@ def build(
             roots=corpus or [],
             select=select or [],
             retry=retry,
-            log_level="DEBUG" if verbose else "CRITICAL",
+            log_level="DEBUG" if debug else "CRITICAL",
         )
     if as_json:
         print_json(asdict(result))
@@ -149,9 +152,8 @@ def fetch(
 def train(
     kind: Annotated[Kind, typer.Option("--kind", help="Model to train.")] = Kind.all,
     home: HomeOption = "",
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show Dagster's own log, and every gate and table at the end.")
-    ] = False,
+    verbose: VerboseOption = False,
+    debug: DebugOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Train the encoder and the reranker on the graph. A model that does not beat its base is not used.
@@ -164,7 +166,7 @@ def train(
     from taxkg_assets.serving.train import train as run_training
 
     with ProgressBars():
-        result = run_training(home_of(home), kind=kind.value, log_level="DEBUG" if verbose else "CRITICAL")
+        result = run_training(home_of(home), kind=kind.value, log_level="DEBUG" if debug else "CRITICAL")
     models = read_models(home_of(home))
     if as_json:
         print_json({**asdict(result), "models": models})

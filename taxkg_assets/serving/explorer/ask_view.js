@@ -53,15 +53,18 @@ const formDocument = (form, years, known) => {
   return (own.find(row => years.some(year => row.revision.startsWith(`${year}`))) ?? own[0])?.document;
 };
 
+// Whose text is preferred is said where the question names it, not where only a word such as “I” hints at it.
+const NAMED = 0.5;
+
 // What was understood of a question: forms, keys and years that it names. A form or its box is a link to its page.
 const understood = (found, known) => {
-  const { forms = [], keys = [], years = [], perspective, wants_draft: wantsDraft } = found.results[0]?.via.route ?? {};
+  const { forms = [], keys = [], years = [], perspective, certainty = 0, wants_draft: wantsDraft } = found.results[0]?.via.route ?? {};
   const badge = (text, document, field) => el("span", { class: "badge" }, document ? link({ view: "form", document, field }, text) : text);
   const documents = forms.map(form => formDocument(form, years, known));
   const parts = [
     ...forms.map((form, place) => badge(formName(form), documents[place])),
     ...keys.map(key => badge(keyName(key), forms.length === 1 && documents[0], fieldId({ key }))),
-    ...[...years.map(String), perspective && `text for the ${perspective}`, wantsDraft && "drafts too"].filter(Boolean).map(text => badge(text)),
+    ...[...years.map(String), certainty >= NAMED && `text for the ${perspective}`, wantsDraft && "drafts too"].filter(Boolean).map(text => badge(text)),
   ];
   return parts.length ? el("p", { class: "note" }, "Read as: ", parts) : null;
 };
@@ -198,7 +201,8 @@ const answerCard = (found, onCite) => {
     card.append(...Object.entries(found.corrections ?? {}).map(([word, other]) => el("p", { class: "note" }, `Searched for “${other}” instead of “${word}”.`)));
     const absent = (found.results[0]?.via.route?.unknown_forms ?? []).map(formName);
     if (absent.length) card.append(el("p", {}, el("b", {}, `The library has no document about ${absent.join(" and ")}.`)));
-    card.append(el("p", {}, "No passage answers this question well enough. The nearest ones are below; they may be about something else."),
+    const nearest = found.results.length ? " Open “Nearest passages” below to see what comes closest; it may be about something else." : "";
+    card.append(el("p", {}, `No passage answers this question well enough.${nearest}`),
       el("p", { class: "note" }, "Try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
   } else {
     card.append(...answerBlocks(found, onCite));

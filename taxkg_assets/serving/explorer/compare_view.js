@@ -84,8 +84,10 @@ export const showCompare = async (view, params, { signal, navigate }) => {
   const documents = { left: params.left ?? several.revisions.at(1)?.document ?? several.revisions[0].document, right: params.right ?? several.revisions[0].document };
   const fields = Object.fromEntries(await Promise.all(SIDES.map(async name => [name, await readFields(documents[name], signal)])));
   const shared = fields.left.find(([id, field]) => field.label && fields.right.some(([other]) => other === id))?.[0];
+  // A document next to itself, as where a form has one revision: two of its fields, not one twice.
+  const other = documents.left === documents.right ? fields.right.find(([id]) => id !== (params.leftField ?? shared))?.[0] : undefined;
   const [left, right] = await Promise.all(SIDES.map(async name => {
-    const wanted = params[`${name}Field`] ?? params.leftField ?? params.rightField ?? shared;
+    const wanted = params[`${name}Field`] ?? (name === "right" ? other : undefined) ?? params.leftField ?? params.rightField ?? shared;
     return { name, ...await readSide({ documentId: documents[name], fields: fields[name], wanted }, known, signal) };
   }));
   const now = { view: "compare", left: left.document, leftField: left.chosen, right: right.document, rightField: right.chosen };

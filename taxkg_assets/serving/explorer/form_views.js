@@ -1,5 +1,5 @@
 // Forms with their revisions, and one form whose fields can be clicked.
-import { getDocuments, getJson, postJson } from "./api.js";
+import { ApiError, getDocuments, getJson, postJson } from "./api.js";
 import { el, fieldId, fill, formName, isNarrow, keyName, link, placeLink, plural, revisionName, words } from "./dom.js";
 import { lineDetail } from "./line_card.js";
 import { createPageViewer } from "./page_viewer.js";
@@ -121,7 +121,16 @@ const toolbar = (found, known, navigate, params) => {
     found.pdf_url && el("a", { href: found.pdf_url, rel: "noreferrer", target: "_blank" }, "Official PDF ↗"));
 };
 
-export const showForm = async (view, params, { signal, navigate, replace }) => {
+// An address may name a form without a document: then its newest revision is meant.
+const findNewest = async (form, signal) => {
+  const forms = await getJson("v1/forms", signal);
+  const found = forms.find(own => own.form.toLowerCase() === form?.trim().toLowerCase());
+  if (found) return found.revisions[0].document;
+  throw new ApiError(form ? `No form “${form}” with fields is in this library. Choose one under “Forms”.` : "The address names no form. Choose one under “Forms”.", 404);
+};
+
+export const showForm = async (view, requested, { signal, navigate, replace }) => {
+  const params = requested.document ? requested : { ...requested, document: await findNewest(requested.form, signal) };
   const [fields, found, known] = await Promise.all([
     getJson(`v1/fields?${new URLSearchParams({ document: params.document })}`, signal),
     getJson(`v1/documents/${encodeURIComponent(params.document)}`, signal),
@@ -164,14 +173,14 @@ export const showForm = async (view, params, { signal, navigate, replace }) => {
       el("div", {}, detail, el("section", { class: "card" }, el("h2", {}, plural(entries.length, "field")), fieldList(entries, select))),
       side));
   document.title = `${found.title} – fields – taxkg`;
-  const requested = findEntry(entries, params.field);
-  const first = requested ?? entries.find(entry => entry.key) ?? entries[0];
+  const named = findEntry(entries, params.field);
+  const first = named ?? entries.find(entry => entry.key) ?? entries[0];
   if (!first) {
     fill(detail, el("p", {}, "No field of this form could be read."));
     drawPage(1);
     return;
   }
-  if (params.field && !requested) {
+  if (params.field && !named) {
     const [part, key] = params.field.split("|");
     const name = key ? `${part ? `Part ${part}, ` : ""}${words(key)}` : `field ${params.field}`;
     detail.before(el("p", { class: "note", role: "status" }, `This revision has no ${name}. Choose a field on the page or in the list.`));

@@ -34,7 +34,7 @@ export const showStart = async view => {
 const documentRow = row => el("tr", {},
   el("td", {}, link({ view: "document", document: row.document }, row.title || row.document),
     row.is_draft && [" ", el("span", { class: "badge flag" }, "draft")]),
-  el("td", {}, row.form), el("td", {}, revisionName({ ...row, is_draft: false })), el("td", {}, words(row.doc_type)), el("td", {}, `${row.pages}`),
+  el("td", {}, row.form), el("td", {}, row.revision && revisionName({ ...row, is_draft: false })), el("td", {}, words(row.doc_type)), el("td", {}, `${row.pages}`),
   el("td", {}, row.flags ? el("span", { class: "badge flag" }, `⚑ ${row.flags}`) : ""));
 
 export const showDocuments = async (view, params, { replace }) => {

@@ -37,6 +37,7 @@ export const graphOf = (traced, depth) => {
   const start = { ...traced, level: 0 };
   const nodes = new Map([[idOf(start), start]]);
   const edges = new Map();
+  let isCut = false;
   const walk = way => {
     let ring = [[idOf(start), way > 0 ? traced.into : traced.out_of]];
     for (let level = 1; level <= depth && ring.length; level += 1) {
@@ -48,15 +49,16 @@ export const graphOf = (traced, depth) => {
           const [source, target] = way > 0 ? [from, to] : [to, from];
           const key = `${source}→${target}`;
           if (!edges.has(key)) edges.set(key, { source, target, statement: step.statement });
-          next.push([to, step.steps]);
+          next.push([to, step.steps, step.has_more]);
         }
       }
       ring = next;
+      isCut ||= ring.some(([, steps, hasMore]) => hasMore || (level === depth && steps.length));
     }
   };
   walk(1);
   walk(-1);
-  return { start: idOf(start), nodes, edges: [...edges.values()] };
+  return { start: idOf(start), nodes, edges: [...edges.values()], isCut };
 };
 
 // Columns by distance; within a column the lines are in the order of what they are connected with, then of their names.
@@ -176,6 +178,14 @@ const markChosen = element => {
   element.setAttribute("aria-pressed", "true");
 };
 
+// What a limit of steps hides is said, with a way to see it.
+const limitNote = ({ isCut }, params, depth) => {
+  if (!isCut) return null;
+  const deeper = DEPTHS.find(own => own > depth);
+  const limit = `Only ${plural(depth, "step")} in each direction ${depth === 1 ? "is" : "are"} shown; there are more. `;
+  return el("p", { class: "note" }, limit, deeper ? link({ ...params, view: "trace", depth: deeper }, `Show up to ${deeper} steps`) : "Trace from the last line to see them.");
+};
+
 const startLink = ({ form, keys: [key] }) => link({ view: "trace", form, key: words(key) }, `${formName(form)}, ${words(key)}`);
 
 export const showTrace = async (view, params, { signal, navigate }) => {
@@ -219,7 +229,7 @@ export const showTrace = async (view, params, { signal, navigate }) => {
   const frame = el("div", { class: "graph-frame", tabindex: 0, role: "region", "aria-label": "Graph" }, drawing);
   fill(result,
     el("p", {}, `${plural(graph.nodes.size, "line")}, ${plural(graph.edges.length, "statement")}. Choose a line or an arrow for its evidence. Sources are at the left.${legendOf(graph)}`),
-    frame, panel,
+    limitNote(graph, params, depth), frame, panel,
     listOf("Where the amount goes", traced.into, depth, true),
     listOf("Where the amount comes from", traced.out_of, depth, true));
   const start = drawing.querySelector(".start");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,13 +12,14 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from shutil import copyfile
 
+import httpx
 import pytest
 
 from taxkg_assets.defs.home.store import HomeBusyError
 from taxkg_assets.defs.ingest.fetching import LOCK, RECORD, FetchResult, fetch, watch_releases
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.settings import Settings
-from taxkg_assets.sources.fetch import Known
+from taxkg_assets.sources.fetch import Fetcher, Known
 
 pytestmark = pytest.mark.slow
 
@@ -118,3 +120,28 @@ def test_one_that_fails_stops_no_other(site: tuple[str, Path], tmp_path: Path) -
     assert [line.status for line in lines] == ["failed", "new", "absent"]
     assert "not a PDF" in lines[0].reason
     assert len(json.loads((tmp_path / "inbox" / RECORD).read_text())) == 1
+
+
+def test_a_host_that_cannot_be_reached_stops_all_and_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def resolve(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "no network")
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    (line,) = fetch(["1099", "w2"], folder=tmp_path / "home" / "inbox", settings=Settings())
+    assert line.status == "failed"
+    assert "could not be resolved" in line.reason
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_folder_that_was_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise httpx.ConnectError("refused")
+
+    monkeypatch.setattr("taxkg_assets.sources.fetch.Fetcher._open", refuse)
+    hasty = partial(Fetcher, sleep=lambda _: None)
+    monkeypatch.setattr("taxkg_assets.defs.ingest.fetching.Fetcher", hasty)
+    (line,) = fetch(["1099", "w2"], folder=tmp_path, settings=Settings())
+    assert "the connection failed (ConnectError) after 5 attempts" in line.reason
+    assert tmp_path.exists()

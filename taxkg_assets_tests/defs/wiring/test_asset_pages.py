@@ -49,6 +49,8 @@ def test_every_table_has_owner_tags_key_and_a_description_of_several_parts(name:
     assert schema.constraints.other == [f"one row per {', '.join(key)}"]
     nullable = {column.name: column.constraints.nullable for column in schema.columns}
     assert not any(nullable[column] for column in key)
+    marked = [column.name for column in schema.columns if "part of the key" in column.constraints.other]
+    assert sorted(marked) == (sorted(key) if len(key) > 1 else []), "every column of a compound key is marked"
 
 
 def test_notes_are_of_the_tables_that_there_are() -> None:
