@@ -140,7 +140,7 @@ def open_base_systems(
     Args:
         searcher: Search with the encoder in use.
         settings: Settings of the search.
-        questions: Questions that will be asked, whose tokens are encoded together.
+        questions: Questions of the evaluation, whose tokens are encoded together.
         base: Base encoder with its vectors.
         token_cache: Cached tokens of the passages.
     """

@@ -9,7 +9,7 @@ import pytest
 from taxkg_assets import schemas
 from taxkg_assets.defs.home.models import defer_base
 from taxkg_assets.defs.home.token_cache import TokenCache
-from taxkg_assets.defs.retrieval import FoundTerms, NothingToSearchError, build_index_version
+from taxkg_assets.defs.retrieval import StoredTerms, NothingToSearchError, build_index_version
 from taxkg_assets.defs.wiring.resources import Home
 
 
@@ -29,6 +29,6 @@ def test_without_a_passage_no_index_is_built_and_the_remedy_is_named(tmp_path: P
             encoder=defer_base(home),
             store=home.store,
             contents={},
-            terms=FoundTerms(None, ""),
+            terms=StoredTerms(None, ""),
             token_cache=TokenCache(home.store),
         )

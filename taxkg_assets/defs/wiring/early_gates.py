@@ -8,7 +8,7 @@ the same background, while no gate waits there.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import RLock
@@ -40,7 +40,13 @@ class _Batch:
 
     def is_over(self) -> bool:
         """Return whether the gates were evaluated; a batch that a check took over is canceled until it has results."""
-        return self.results is not None or (self.future.done() and not self.future.cancelled())
+        if self.results is not None:
+            return True
+        try:
+            self.future.exception(timeout=0)
+        except (TimeoutError, CancelledError):
+            return False
+        return True
 
     def wait(self, background: BackgroundWork) -> Mapping[str, GateResult]:
         """Return the verdicts, evaluating gates here that have not started."""
