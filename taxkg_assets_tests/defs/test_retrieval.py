@@ -9,7 +9,7 @@ import pytest
 from taxkg_assets import schemas
 from taxkg_assets.defs.home.models import defer_base
 from taxkg_assets.defs.home.token_cache import TokenCache
-from taxkg_assets.defs.retrieval import StoredTerms, NothingToSearchError, build_index_version
+from taxkg_assets.defs.retrieval import NothingToSearchError, StoredTerms, build_index_version
 from taxkg_assets.defs.wiring.resources import Home
 
 
