@@ -412,7 +412,7 @@ def render_metrics(metrics: dy.DataFrame[Metrics]) -> pl.DataFrame:
         metrics: Table `metrics`.
 
     Returns:
-        `metric`, `slice`, `value_text`, `K`, `n` and `note`, as text except for `n`.
+        `metric`, `slice`, `figure`, `K`, `n` and `note`, as text except for `n`.
     """
     rows = []
     for row in metrics.iter_rows(named=True):

@@ -75,7 +75,7 @@ def is_same_label(labeled: Sequence[str], extracted: str | None) -> bool:
     """Return whether the label of a box, or one of its printed parts, was extracted, by F1 of the words.
 
     Args:
-        labeled: Labeled label and its parts.
+        labeled: Expected label of the box, and the parts that are printed in it.
         extracted: Extracted label.
     """
     extracted_words = find_name_words(extracted)

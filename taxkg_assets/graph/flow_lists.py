@@ -145,7 +145,7 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
 
     Args:
         item: The item.
-        forms: Forms of places that name none.
+        forms: Forms of a place that names no form.
 
     Returns:
         Statements of flows.

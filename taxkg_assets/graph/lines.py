@@ -74,7 +74,7 @@ def build_lines(
 def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]) -> pl.DataFrame:
     """Return the numbered fields without a line, and lines of one revision with the same identity.
 
-    A number without a letter may be an option of another line, if the lines of that number have letters.
+    A field without a letter (`5`) is not returned if there are lines `5a`, `5b`: it may be an option of another line.
 
     Args:
         lines: Registered lines.

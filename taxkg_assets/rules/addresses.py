@@ -26,7 +26,7 @@ class Addresses:
 
 
 def is_published(texts: Iterable[str]) -> bool:
-    """Return whether a document may be the publisher's: its texts name it, and none denies that it is the publisher's.
+    """Return whether a document may be from the publisher: a text names the publisher, and no text is a disclaimer.
 
     Args:
         texts: Texts of a document, such as one per page.

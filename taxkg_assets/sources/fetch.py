@@ -356,7 +356,7 @@ class Fetcher:
         if parts.port not in ({base_parts.port} if host == base_parts.hostname else {None, 443}):
             port = parts.port or (443 if parts.scheme == "https" else 80)
             raise FetchError(
-                f"{url}: port {port} of {host} is not allowed. If you set --base-url, give it the port of your server."
+                f"{url}: port {port} of {host} is not allowed, only 443 and the port in --base-url. Correct --base-url."
             )
 
     def _resolve(self, url: str) -> str:

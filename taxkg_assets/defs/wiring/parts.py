@@ -69,7 +69,7 @@ def digest_parts(
 
 
 def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
-    """Compute the digest of what each part is made from, for a table whose `parts.digest_each` knows.
+    """Compute for each part the digest of its inputs and of the builder's code; requires `parts.digest_each`.
 
     Args:
         parts: How the table is built in parts.

@@ -97,7 +97,7 @@ def ask(
         document: Answer from this document only.
         level: Size of a passage: `auto`, `paragraph`, `section`, `page`, `document` or `table`.
         with_text: False to rank and grade passages only; `answer` is then None.
-        with_rectangles: Whether to add page rectangles to each piece of the units, which needs a read of `sections`.
+        with_rectangles: Whether to add the page rectangles of each quote, which reads the table `sections`.
 
     Returns:
         The answer with its results. `confidence` is the estimated probability that the answer contains what is needed.

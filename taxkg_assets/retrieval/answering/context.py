@@ -318,7 +318,7 @@ def find_announced_table(context: PassageContext, ref: SentenceRef) -> set[Sente
         ref: The sentence.
 
     Returns:
-        Rows and notes of the table; empty for a long table, and for a table whose first row is no header.
+        First sentence of each row and note of the table; empty for a long table, and for one with a digit in a header.
     """
     line = context.lines[ref[0]]
     table = _find_next_table(context, line)

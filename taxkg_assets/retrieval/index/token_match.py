@@ -97,11 +97,11 @@ class TokenIndex:
 
         Args:
             question: Vectors of the question's tokens.
-            places: Indices into `tokens`, with repeats.
+            places: Indices into `tokens`; may repeat.
 
         Returns:
-            Similarities of shape (distinct tokens, tokens of the question), and for each entry of `places` its row in
-            them.
+            Similarities with one row per distinct token and one column per token of the question, and for each entry
+            of `places` the index of its row in the similarities.
         """
         is_used = np.zeros(len(self.tokens), dtype=np.bool_)
         is_used[places] = True
@@ -138,10 +138,11 @@ class RememberingTokens(TokenIndex):
 
         Args:
             question: Tokens of the question with their unit vectors.
-            places: Indices into `tokens`, with repeats.
+            places: Indices into `tokens`; may repeat.
 
         Returns:
-            Similarities of shape (tokens, tokens of the question), and for each entry of `places` its row in them.
+            Similarities with one row per token of the index and one column per token of the question, and for each
+            entry of `places` the index of its row in the similarities.
         """
         key = question.tokens.tobytes() + question.vectors.tobytes()
         if key not in self.cached_similarities:
