@@ -73,19 +73,19 @@ def test_the_tables_of_an_index_are_those_of_the_release(sample_home: Path) -> N
 def test_terms_are_read_of_whole_files_that_the_same_code_wrote(sample_home: Path) -> None:
     home = Home(home=str(sample_home))
     found = find_known_terms(home)
-    assert found.known is not None
+    assert found.stored is not None
     path = home.store.read("index")["path"].item()
     rows = read_rows(open_index(home.store, path), [*TERM_SOURCE_COLUMNS, "terms"])
-    assert found.known.equals(rows)
+    assert found.stored.equals(rows)
     assert read_terms(home.store, path, terms_by="other code") is None
     mapped = sample_home / path / FACTS / "mapped.arrow"
     whole = mapped.read_bytes()
     mapped.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
-    assert find_known_terms(home).known is None, "a file that is not as written"
+    assert find_known_terms(home).stored is None, "a file that is not as written"
     mapped.write_bytes(whole[:-9])
-    assert find_known_terms(home).known is None, "a file that was cut"
+    assert find_known_terms(home).stored is None, "a file that was cut"
     shutil.rmtree(sample_home / path)
-    assert find_known_terms(home).known is None, "an index that is gone"
+    assert find_known_terms(home).stored is None, "an index that is gone"
 
 
 @pytest.mark.parametrize("stored", ["labeled", "labelled"])
