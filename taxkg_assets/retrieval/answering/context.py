@@ -246,7 +246,9 @@ def fill_list(context: PassageContext, ref: SentenceRef) -> set[SentenceRef]:
 
 
 def complete_lists(context: PassageContext, refs: Collection[SentenceRef]) -> set[SentenceRef]:
-    """Return the other items of short lists of which the sentences quote most items: a few missing ones mislead.
+    """Return the other items of quoted lists that are short, or of which most items are quoted.
+
+    The items that are left out may be the ones that the reader needs.
 
     Args:
         context: Lines of adjacent rows.
@@ -257,8 +259,10 @@ def complete_lists(context: PassageContext, refs: Collection[SentenceRef]) -> se
     for line_ix in quoted_ixs:
         line = context.lines[line_ix]
         items = context.items_of(line) if line.is_item and line.intro_ixs and not line.is_table else []
-        if sum(item.line_ix in quoted_ixs for item in items) >= limits.shown_share * len(items) > 0:
-            item_refs, is_complete = _take_items(context, items, max_words=limits.whole_words)
+        if items:
+            is_mostly_quoted = sum(item.line_ix in quoted_ixs for item in items) >= limits.shown_share * len(items)
+            max_words = limits.whole_words if is_mostly_quoted else limits.short_words
+            item_refs, is_complete = _take_items(context, items, max_words=max_words)
             added |= item_refs if is_complete else set()
     return added
 

@@ -64,6 +64,7 @@ class Lists(Section):
     Attributes:
         whole_words: Most words of a list that is quoted whole with the sentence before it.
         shown_share: Share of its items from which a list is quoted whole, up to `whole_words`.
+        short_words: Most words of a list that is quoted whole though fewer of its items are quoted.
         item_context_words: Most words of a list that is quoted around one item.
         inline_items: Most items of a list inside a sentence.
         rows_before: Passages before an item in which the beginning of its list is searched.
@@ -76,6 +77,7 @@ class Lists(Section):
 
     whole_words: int
     shown_share: float
+    short_words: int
     item_context_words: int
     inline_items: int
     rows_before: int

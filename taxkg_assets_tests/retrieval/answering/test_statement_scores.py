@@ -97,11 +97,16 @@ def test_what_ends_in_the_past_is_expired_with_what_it_announces() -> None:
     assert [own.is_expired for own in found] == [True, True, False]
 
 
-@pytest.mark.parametrize(("quoted_count", "is_whole"), [(1, False), (3, True)])
-def test_a_list_of_which_most_is_quoted_is_quoted_whole(quoted_count: int, is_whole: bool) -> None:
-    items = [
-        f"• Guests of pier {number}: the rent that is printed on sheet {number} of the harbor" for number in range(5)
-    ]
+@pytest.mark.parametrize(
+    ("quoted_count", "rest", "is_whole"),
+    [
+        (1, " of the harbor", True),
+        (1, " of the harbor, which is due on the day that the skipper signs for it", False),
+        (3, " of the harbor, which is due on the day that the skipper signs for it", True),
+    ],
+)
+def test_a_list_is_quoted_whole_if_it_is_short_or_mostly_quoted(quoted_count: int, rest: str, is_whole: bool) -> None:
+    items = [f"• Guests of pier {number}: the rent that is printed on sheet {number}{rest}" for number in range(5)]
     statements = read_all(("Rent", ["Enter the rent of the season, which is found as follows.", *items]))
     chosen = [ix for ix, statement in enumerate(statements) if statement.text.startswith("• ")][:quoted_count]
     (draft,) = choose_units(statements, dict.fromkeys(chosen, 1.0), order=chosen)
