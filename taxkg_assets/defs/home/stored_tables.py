@@ -151,12 +151,12 @@ class StoredTables:
         snapshot = self._read_log(name)
         if snapshot is None:
             return None
-        newest_commit, version = snapshot.table.history(1)[0], snapshot.table.version()
+        commit, version = snapshot.table.history(1)[0], snapshot.table.version()
         return TableState(
             version=version,
-            content=newest_commit.get("taxkg.content") or f"foreign commit {version}",
-            inputs=newest_commit.get("taxkg.inputs") or "",
-            documents=json.loads(newest_commit.get("taxkg.documents") or "{}"),
+            content=commit.get("taxkg.content") or f"foreign commit {version}",
+            inputs=commit.get("taxkg.inputs") or "",
+            documents=json.loads(commit.get("taxkg.documents") or "{}"),
         )
 
     def read(self, name: str, *, version: int | None = None) -> pl.DataFrame:

@@ -60,7 +60,7 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current_table: str
         if _needs_all_memory(home, current_table):
             return
         left_out = run.finished | {current_table}
-        waiting = [name for name in _order() if name in run.tables and name not in left_out]
+        waiting = [name for name in _order_by_chain() if name in run.tables and name not in left_out]
         for name in waiting:
             _prepare(run, home, name)
         for name in waiting:
@@ -73,8 +73,8 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current_table: str
 
 
 @cache
-def _order() -> list[str]:
-    """Return all tables, first those from which the longest chain of further tables is made: they end the build."""
+def _order_by_chain() -> list[str]:
+    """Return all tables, those with the longest chain of tables below them first: the build ends with that chain."""
     chains = dict[str, int]()
     for name in reversed(PIPELINE.order()):
         chains[name] = 1 + max((chains[below] for below in chains if name in PIPELINE.upstream(below)), default=0)
@@ -138,7 +138,6 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         run.begin_early(home, name)
         return result
 
-    run.early_tables[name] = None  # so that a table that is over at once is not begun twice
     run.early_tables[name] = _EarlyTable(made_from, run.background.submit(make))
 
 
