@@ -18,11 +18,13 @@ from taxkg_assets.evaluation.answer_metrics import (
     find_calibration_floors,
     list_answer_outcomes,
     prints_cell,
+    score_answer,
     score_answers,
     score_calibration_error,
     score_reliability,
 )
 from taxkg_assets.evaluation.sealed_quotes import open_question
+from taxkg_assets.records import GoldPassageRecord
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
@@ -33,6 +35,8 @@ SETS = {half: (half, f"people_{half}") for half in HALVES}
 CELLS = ("table", "more-tables", "fresh-tables", "drawn-tables")
 """Sets of questions for cells: the beginnings of their ids."""
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "library_eval"
+JUDGED = FOLDER / "judged.jsonl"
+"""Passages that readers of answers judged to settle a question, besides the passage that it was written for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +88,13 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class _Evaluated:
-    """Questions of a set with the replies to them, and the reasons of those that were left out."""
+class Evaluated:
+    """Questions of a set with their replies and families, and the reasons of those that were left out."""
 
     questions: list[LabeledQuestion]
     replies: dict[str, Reply]
     skipped: list[str]
+    families: dict[str, str]
 
 
 def run(*, halves: Sequence[str]) -> Report:
@@ -101,12 +106,15 @@ def run(*, halves: Sequence[str]) -> Report:
     settings = Settings()
     released = open_home(settings.home)
     texts = _group_texts(released.table("sections"))
+    judged = read_judged(texts)
     found: dict[str, Half] = {}
     for half in halves:
         sets = {name: _ask_set(name, released.searcher, texts, settings=settings) for name in SETS[half]}
         found |= {name: _score_set(evaluated) for name, evaluated in sets.items()}
         cells = _ask_cells(half, released.searcher, texts, settings=settings)
-        found[f"all of {half}"] = _score_set(_join_sets(list(sets.values())), cells)
+        whole_half = _join_sets(list(sets.values()))
+        found[f"all of {half}"] = _score_set(whole_half, cells)
+        found[f"all of {half}, judged passages too"] = _score_set(accept_judged(whole_half, judged))
     return Report(found)
 
 
@@ -120,6 +128,46 @@ def _open_half(half: str, texts: dict[str, list[tuple[int, str]]]) -> tuple[list
     opened = [open_question(json.loads(line), texts) for line in lines]
     questions = [label_question(question) for question, reason in opened if not reason]
     return questions, [reason for _, reason in opened if reason]
+
+
+def read_judged(texts: Mapping[str, Sequence[tuple[int, str]]]) -> dict[str, list[list[GoldPassageRecord]]]:
+    """Read what settles a question besides the passage that it was written for.
+
+    Args:
+        texts: By document the page and text of each paragraph, as in `sections`.
+
+    Returns:
+        By question id its alternatives; each is a list of passages that settle the question together. Alternatives that
+        the home does not contain are left out.
+    """
+    alternatives: dict[str, list[list[GoldPassageRecord]]] = {}
+    for line in JUDGED.read_text(encoding="utf8").splitlines():
+        row = json.loads(line)
+        opened, reason = open_question({"gold": row["passages"]}, texts)
+        if not reason:
+            alternatives.setdefault(row["question"], []).append(opened["gold"])
+    return alternatives
+
+
+def accept_judged(evaluated: Evaluated, judged: Mapping[str, Sequence[list[GoldPassageRecord]]]) -> Evaluated:
+    """Where an answer lacks the gold, replace it by the first judged alternative that the answer quotes as a whole.
+
+    Args:
+        evaluated: Questions with their replies.
+        judged: Alternatives by question id.
+
+    Returns:
+        The same replies with these questions.
+    """
+    questions = []
+    for question in evaluated.questions:
+        reply = evaluated.replies[question["id"]]
+        is_gold_quoted = score_answer(question, reply).get("contains_needed")
+        alternatives = () if is_gold_quoted else judged.get(question["id"], ())
+        relabeled: list[LabeledQuestion] = [{**question, "gold": passages} for passages in alternatives]
+        quoted = (other for other in relabeled if score_answer(other, reply).get("contains_all"))
+        questions.append(next(quoted, question))
+    return Evaluated(questions, evaluated.replies, evaluated.skipped, evaluated.families)
 
 
 def read_cells(half: str, documents: Collection[str]) -> list[dict[str, Any]]:
@@ -138,30 +186,31 @@ def _group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
 
 def _ask_set(
     name: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings
-) -> _Evaluated:
+) -> Evaluated:
     questions, skipped = _open_half(name, texts)
     if not any(question["gold"] for question in questions):
-        return _Evaluated([], {}, skipped)
+        return Evaluated([], {}, skipped, {})
     replies = {question["id"]: _reply(searcher, question["query"], settings=settings) for question in questions}
-    return _Evaluated(questions, replies, skipped)
+    families = {question["id"]: find_family(question) for question in questions}
+    return Evaluated(questions, replies, skipped, families)
 
 
-def _join_sets(sets: Sequence[_Evaluated]) -> _Evaluated:
-    return _Evaluated(
+def _join_sets(sets: Sequence[Evaluated]) -> Evaluated:
+    return Evaluated(
         [question for evaluated in sets for question in evaluated.questions],
         {question: reply for evaluated in sets for question, reply in evaluated.replies.items()},
         [reason for evaluated in sets for reason in evaluated.skipped],
+        {question: family for evaluated in sets for question, family in evaluated.families.items()},
     )
 
 
-def _score_set(evaluated: _Evaluated, cells: Mapping[str, bool] | None = None) -> Half:
+def _score_set(evaluated: Evaluated, cells: Mapping[str, bool] | None = None) -> Half:
     """Score the replies to a set; without questions that a home can answer there are no figures."""
     if not evaluated.questions:
         return Half([], None, evaluated.skipped, dict(cells or {}))
-    families = {question["id"]: find_family(question) for question in evaluated.questions}
     outcomes = list_answer_outcomes(evaluated.questions, evaluated.replies)
     return Half(
-        score_answers(evaluated.questions, evaluated.replies, families=families).rows(named=True),
+        score_answers(evaluated.questions, evaluated.replies, families=evaluated.families).rows(named=True),
         score_calibration_error(outcomes),
         evaluated.skipped,
         dict(cells or {}),
