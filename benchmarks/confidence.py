@@ -22,7 +22,16 @@ import polars as pl
 from benchmarks.answer_kinds import ask_made, fit_kind, make_questions, score_fitted
 from benchmarks.answerable import leave_out_families
 from benchmarks.documents import CorpusError
-from benchmarks.forum import SETS, find_family, read_cells, read_half
+from benchmarks.forum import (
+    SETS,
+    Evaluated,
+    accept_judged,
+    find_family,
+    group_texts,
+    read_cells,
+    read_half,
+    read_judged,
+)
 from benchmarks.questions import Judge, Row, draw_folds, find_elements, read_questions
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import (
@@ -224,15 +233,21 @@ def _measure_kinds(tables: Mapping[str, pl.DataFrame], judge: Judge) -> dict[str
 
 
 def ask_development(judge: Judge, sections: pl.DataFrame) -> list[Outcome]:
-    """Ask the questions of the sets of the development half, and those of it for a cell."""
+    """Ask the questions of the sets of the development half, and those of it for a cell.
+
+    An answer is right if it contains all labeled passages, or others that readers judged to settle the question.
+    """
+    questions = [own for name in SETS[DEVELOPMENT] for own in read_half(name, sections)[0]]
+    asked = {own["id"]: ask_with_signals(judge.searcher, own["query"], settings=OFF) for own in questions}
+    replies = {name: Reply(own.answer, own.confidence, is_abstained=False) for name, (own, _, _) in asked.items()}
+    families = {own["id"]: find_family(own) for own in questions}
+    accepted = accept_judged(Evaluated(questions, replies, [], families), read_judged(group_texts(sections)))
     found = []
-    for question in (own for name in SETS[DEVELOPMENT] for own in read_half(name, sections)[0]):
-        answer, kind, signals = ask_with_signals(judge.searcher, question["query"], settings=OFF)
-        reply = Reply(answer.answer, answer.confidence, is_abstained=False)
-        is_right = bool(score_answer(question, reply).get("contains_needed"))
-        found.append(
-            Outcome(DEVELOPMENT, find_family(question), kind, signals, is_right, is_answerable=bool(question["gold"]))
-        )
+    for question in accepted.questions:
+        _, kind, signals = asked[question["id"]]
+        is_right = bool(score_answer(question, replies[question["id"]]).get("contains_all"))
+        family, is_answerable = families[question["id"]], bool(question["gold"])
+        found.append(Outcome(DEVELOPMENT, family, kind, signals, is_right, is_answerable=is_answerable))
     for row in read_cells(DEVELOPMENT, frozenset(sections["document_id"])):
         answer, kind, signals = ask_with_signals(judge.searcher, row["query"], settings=OFF)
         is_right = prints_cell(answer.answer or "", row=row["row"], column=row["column"], value=row["value"])
@@ -299,6 +314,9 @@ def score_outcome(weights: Mapping[str, float], own: Outcome) -> float:
 def fit_kinds(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
     """Fit the kinds of answers that these questions get, each question weighted by its source.
 
+    The bias is fitted again on the development questions alone: for those of data/training one passage is listed, and
+    answers by other passages, which nobody judged, would make all answers look less right than they are.
+
     Args:
         outcomes: Questions of all sources.
 
@@ -306,7 +324,33 @@ def fit_kinds(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
         Weights by kind; only those of kinds with right and wrong answers.
     """
     by_kind = {kind: [own for own in outcomes if own.kind == kind] for kind in FITTED}
-    return {kind: fit_near(own, load_guardrail().confidence[kind]) for kind, own in by_kind.items() if own}
+    weights = {kind: fit_near(own, load_guardrail().confidence[kind]) for kind, own in by_kind.items() if own}
+    judged = {kind: [own for own in by_kind[kind] if own.source in (DEVELOPMENT, CELLS)] for kind in weights}
+    return {kind: fit_bias(judged[kind], own) if judged[kind] else own for kind, own in weights.items()}
+
+
+def fit_bias(outcomes: Sequence[Outcome], weights: Mapping[str, float]) -> dict[str, float]:
+    """Shift the bias until the mean probability of the answers is the share of them that is right.
+
+    Args:
+        outcomes: Questions of one kind, weighted by their source. If all or none are right, the bias stays.
+        weights: Weights by name, with `bias`.
+
+    Returns:
+        The weights with another bias.
+    """
+    from scipy.optimize import brentq
+
+    counts = [WEIGHTS[own.source] for own in outcomes]
+    right = statistics.fmean((own.is_right for own in outcomes), counts)
+    if right in (0.0, 1.0):
+        return dict(weights)
+
+    def excess(bias: float) -> float:
+        shifted = {**weights, "bias": bias}
+        return statistics.fmean((score_outcome(shifted, own) for own in outcomes), counts) - right
+
+    return {**weights, "bias": round(float(brentq(excess, -20.0, 20.0)), 3)}
 
 
 def fit_near(outcomes: Sequence[Outcome], prior: Mapping[str, float]) -> dict[str, float]:

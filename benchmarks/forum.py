@@ -105,7 +105,7 @@ def run(*, halves: Sequence[str]) -> Report:
     """
     settings = Settings()
     released = open_home(settings.home)
-    texts = _group_texts(released.table("sections"))
+    texts = group_texts(released.table("sections"))
     judged = read_judged(texts)
     found: dict[str, Half] = {}
     for half in halves:
@@ -120,7 +120,7 @@ def run(*, halves: Sequence[str]) -> Report:
 
 def read_half(half: str, sections: pl.DataFrame) -> tuple[list[LabeledQuestion], list[str]]:
     """The questions of a half with their quotes put back, and the reasons of those that a home cannot answer for."""
-    return _open_half(half, _group_texts(sections))
+    return _open_half(half, group_texts(sections))
 
 
 def _open_half(half: str, texts: dict[str, list[tuple[int, str]]]) -> tuple[list[LabeledQuestion], list[str]]:
@@ -177,7 +177,8 @@ def read_cells(half: str, documents: Collection[str]) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["document"] in documents]
 
 
-def _group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
+def group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
+    """By document the page and text of each paragraph of `sections`."""
     texts: dict[str, list[tuple[int, str]]] = {}
     for document, page, text in sections.select("document_id", "page", "text").iter_rows():
         texts.setdefault(document, []).append((page, text))

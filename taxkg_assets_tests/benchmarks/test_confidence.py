@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.confidence import (
     DEVELOPMENT,
     RULES,
+    TRAINING,
     Outcome,
     compare_sources,
     count_silent,
+    fit_bias,
     fit_kinds,
     fit_near,
     replace_weights,
@@ -32,6 +36,15 @@ def test_the_mean_of_fitted_probabilities_is_the_share_of_right_answers() -> Non
     weights = fit_near(OUTCOMES, load_guardrail().confidence[guardrail.PASSAGES])
     mean = sum(score_outcome(weights, own) for own in OUTCOMES) / len(OUTCOMES)
     assert mean == pytest.approx(0.75, abs=0.002)
+
+
+def test_questions_with_one_listed_passage_do_not_lower_the_stated_confidence() -> None:
+    unjudged = [replace(own, source=TRAINING, is_right=False) for own in OUTCOMES]
+    weights = fit_kinds([*OUTCOMES, *unjudged])[guardrail.PASSAGES]
+    mean = sum(score_outcome(weights, own) for own in OUTCOMES) / len(OUTCOMES)
+    assert mean == pytest.approx(0.75, abs=0.002)
+    all_right = [own for own in OUTCOMES if own.is_right]
+    assert fit_bias(all_right, weights) == weights
 
 
 def test_few_answers_hardly_move_a_weight() -> None:

@@ -129,8 +129,8 @@ def test_grades_lie_between_0_and_10(searcher: Searcher) -> None:
 
 
 def test_relevance_7_and_8_are_where_guidance_and_answers_begin_to_pay() -> None:
-    """A wrong answer costs what a right one is worth; guidance that does not help costs a third of it."""
-    assert (grade_confidence(0.5), grade_confidence(0.25)) == (pytest.approx(8.0), pytest.approx(7.0, abs=1e-3))
+    """A wrong answer costs what a right one is worth; guidance that does not help costs 0.56 of it."""
+    assert (grade_confidence(0.5), grade_confidence(0.56 / 1.56)) == (pytest.approx(8.0), pytest.approx(7.0, abs=1e-3))
     assert grade_confidence(0.1) < 7.0 < 8.0 < grade_confidence(0.9)
 
 
