@@ -43,8 +43,8 @@ __all__ = [
     "step_of",
 ]
 
-DAEMON_MODULE = "dagster._daemon"
-"""What `dagster-daemon` starts; as a module it runs with this very interpreter."""
+DAEMON_MODULE = "taxkg_assets.defs.wiring.daemon_program"
+"""What `dagster-daemon` starts, with code servers that are kept; as a module it runs with this very interpreter."""
 
 
 def set_data_version(context: dg.OutputContext, version: str) -> None:
