@@ -67,7 +67,7 @@ def test_to_ask_for_the_letter_first_changes_no_match(pattern: str) -> None:
     "name", sorted(entry.name for entry in files("taxkg_assets.rules").iterdir() if entry.name.endswith(".yaml"))
 )
 def test_no_key_is_written_twice(name: str) -> None:
-    root = yaml.compose(files("taxkg_assets.rules").joinpath(name).read_text(encoding="utf8"))
+    root = yaml.compose(files("taxkg_assets.rules").joinpath(name).read_text(encoding="utf8"), yaml.CSafeLoader)
     keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
     assert len(keys) == len(set(keys)), "YAML keeps the last of two equal keys and says nothing"
 
