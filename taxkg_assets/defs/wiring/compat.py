@@ -129,8 +129,15 @@ def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
     key = (url, repr(sorted(options.items(), key=lambda option: option[0])))
     with _engines_lock:
         if key not in _engines:
-            _engines[key] = sqlalchemy.create_engine(url, **options)
+            engine = _engines[key] = sqlalchemy.create_engine(url, **options)
+            if isinstance(engine.pool, sqlalchemy.NullPool):
+                # It holds nothing to dispose of, but would be made again after each statement.
+                engine.dispose = _keep_pool  # type: ignore[method-assign]
         return _engines[key]
+
+
+def _keep_pool(close: bool = True) -> None:
+    """Do nothing in place of `Engine.dispose`."""
 
 
 MOST_EVENTS = 256
