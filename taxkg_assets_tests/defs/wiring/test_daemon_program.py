@@ -59,6 +59,6 @@ def test_changed_code_is_loaded_by_a_new_server(package: Path, name: str) -> Non
     assert again._active_entries, "what has changed once is seen once"
 
 
-def test_the_package_itself_is_looked_at() -> None:
+def test_the_package_itself_is_checked() -> None:
     names = {Path(path).name for path in read_code_state()}
     assert {"definitions.py", "daemon_program.py", "tables.yaml"} <= names
