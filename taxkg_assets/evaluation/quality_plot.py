@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,7 @@ class _Axis:
     @property
     def step(self) -> int:
         """Return the documents between two numbers: 1, 2 or 5 times a power of ten."""
-        steps = (digit * 10**power for power in range(9) for digit in (1, 2, 5))
+        steps: Iterator[int] = (digit * 10**power for power in range(9) for digit in (1, 2, 5))
         return next(step for step in steps if step * MOST_TICKS >= self.most)
 
     def place(self, number: int) -> float:

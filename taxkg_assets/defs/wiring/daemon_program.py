@@ -6,6 +6,7 @@ of a processor each time, and memory for two of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from dagster._core.remote_representation.grpc_server_registry import ErrorRegistryEntry, GrpcServerRegistry
@@ -36,7 +37,7 @@ def keep_code_servers(folder: Path = PACKAGE) -> None:
     Args:
         folder: Folder of the package.
     """
-    clear = GrpcServerRegistry.clear_all_grpc_endpoints
+    clear: Callable[[GrpcServerRegistry], None] = GrpcServerRegistry.clear_all_grpc_endpoints
     seen = read_code_state(folder)
 
     def clear_outdated(registry: GrpcServerRegistry) -> None:
