@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import dagster as dg
+from taxkg_assets.garbage import collect_rarely, loading_modules
 
-import taxkg_assets.defs.automation as automation
-import taxkg_assets.defs.chunking as chunking
-import taxkg_assets.defs.evaluation as evaluation
-import taxkg_assets.defs.extraction as extraction
-import taxkg_assets.defs.graph as graph
-import taxkg_assets.defs.ingest.fetching as fetching
-import taxkg_assets.defs.llm as llm
-import taxkg_assets.defs.quality as quality
-import taxkg_assets.defs.retention as retention
-import taxkg_assets.defs.retrieval as retrieval
-import taxkg_assets.defs.sources as sources
-import taxkg_assets.defs.training as training
-import taxkg_assets.defs.training_models as training_models
-import taxkg_assets.defs.wiring.alerts as alerts
-import taxkg_assets.defs.wiring.asset_pages as asset_pages
-from taxkg_assets.defs.wiring.compat import reuse_engines
-from taxkg_assets.defs.wiring.io_manager import DeltaIO
-from taxkg_assets.defs.wiring.resources import Home
+with loading_modules():
+    import dagster as dg
 
+    import taxkg_assets.defs.automation as automation
+    import taxkg_assets.defs.chunking as chunking
+    import taxkg_assets.defs.evaluation as evaluation
+    import taxkg_assets.defs.extraction as extraction
+    import taxkg_assets.defs.graph as graph
+    import taxkg_assets.defs.ingest.fetching as fetching
+    import taxkg_assets.defs.llm as llm
+    import taxkg_assets.defs.quality as quality
+    import taxkg_assets.defs.retention as retention
+    import taxkg_assets.defs.retrieval as retrieval
+    import taxkg_assets.defs.sources as sources
+    import taxkg_assets.defs.training as training
+    import taxkg_assets.defs.training_models as training_models
+    import taxkg_assets.defs.wiring.alerts as alerts
+    import taxkg_assets.defs.wiring.asset_pages as asset_pages
+    from taxkg_assets.defs.wiring.compat import reuse_engines
+    from taxkg_assets.defs.wiring.io_manager import DeltaIO
+    from taxkg_assets.defs.wiring.resources import Home
+
+collect_rarely()
 reuse_engines()
 _stages = [sources, extraction, quality, graph, chunking, retrieval, evaluation, llm, training, training_models]
 

@@ -30,6 +30,9 @@ IN_MEMORY = Path("/dev/shm")
 ROOM_BYTES = 10 * 2**30
 """Free memory that is enough for the homes of a run and for the processes that read and build."""
 
+ENCODED = ("models", "cache/questions", "cache/tokens")
+"""Folders of a home with the exported encoder and with vectors of questions and tokens."""
+
 LONGEST = (
     *("corpus/test_corpus.py", "defs/test_daemon.py", "serving/test_build.py"),
     *("defs/test_retention.py", "serving/test_bucket_home.py", "architecture/test_wheel.py"),
@@ -69,6 +72,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """Take everything from the collector: pytest lets it look through all that is about to end with the process."""
+    gc.freeze()
 
 
 def _has_room() -> bool:
@@ -177,12 +185,6 @@ def _build(home: Path, root: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def built_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home built from the bundled samples, once for all workers; never change it, copy it."""
-    return make_once(tmp_path_factory, "built-samples", lambda home: _build(home, SAMPLES))
-
-
-@pytest.fixture(scope="session")
 def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample booklet and town code under other names: without labels, and with few of the questions."""
 
@@ -201,14 +203,28 @@ def built_small(small_corpus: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="session")
-def begin_home(built_small: Path) -> Callable[[Path], Path]:
-    """Makes a home with the exported encoder and nothing else: to export it takes seconds, and gives the same files."""
+def begin_home(built_small: Path) -> Callable[..., Path]:
+    """Makes a home with the exported encoder and the vectors of another's texts: to make them again takes seconds.
 
-    def begin(home: Path) -> Path:
-        shutil.copytree(built_small / "models", home / "models")
+    They are named after texts, weights and code; what a home does with texts that it knows is what each build does.
+    """
+
+    def begin(home: Path, *, other: Path = built_small) -> Path:
+        from taxkg_assets.defs.home.new_vectors import NewVectors
+        from taxkg_assets.defs.home.store import Store
+
+        for name in ENCODED:
+            shutil.copytree(other / name, home / name)
+        NewVectors(Store(home)).keep(Store(other).read("embeddings"))
         return home
 
     return begin
+
+
+@pytest.fixture(scope="session")
+def built_samples(begin_home: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home built from the bundled samples, once for all workers; never change it, copy it."""
+    return make_once(tmp_path_factory, "built-samples", lambda home: _build(begin_home(home), SAMPLES))
 
 
 @pytest.fixture

@@ -11,12 +11,11 @@ from taxkg_assets.graph.place_patterns import (
     FORMS,
     ID,
     NEXT_LABEL,
-    PLACE,
-    PLACE_OR_COLUMN,
     RECEIVED,
     SCHEDULE,
     SHOWN_ON,
     TAKEN_FROM,
+    compile_places,
 )
 from taxkg_assets.rules.models.flows import load_flows
 
@@ -75,7 +74,7 @@ def find_places(text: str, *, columns: bool = False, before: str = "") -> list[P
 @lru_cache(maxsize=1024)
 def _list_places(text: str, columns: bool, before: str) -> tuple[Place, ...]:
     """Return the places of a text, once: the rules ask for those of a sentence one after the other."""
-    return tuple(_read_places(text, PLACE_OR_COLUMN if columns else PLACE, before))
+    return tuple(_read_places(text, compile_places(has_columns=columns), before))
 
 
 def mask(text: str, places: list[Place]) -> str:
@@ -121,7 +120,7 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
 
 
 def _read_columns(match: re.Match[str]) -> Place | None:
-    """Return the columns that a match of `PLACE_OR_COLUMN` names without a line; None for a line or box."""
+    """Return the columns that a match of `compile_places` names without a line; None for a line or box."""
     groups = match.groupdict()
     prefix = next((name for name in _COLUMNS if groups.get(f"{name}keys")), "")
     if not prefix:

@@ -16,6 +16,7 @@ def _outcome(coverage: float, *, is_right: bool) -> KindOutcome:
     return KindOutcome(guardrail.DOCUMENTS, "z", {"coverage": coverage}, is_right)
 
 
+@pytest.mark.slow
 def test_a_fit_grows_with_its_signal() -> None:
     outcomes = [_outcome(share, is_right=share > 0.5) for share in (0.1, 0.2, 0.3, 0.8, 0.9, 1.0)]
     weights = fit_kind(outcomes)

@@ -27,7 +27,7 @@ FORM = "sample-f1099div--2024-01"
 
 
 def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
-    begin_home: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begin_home: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAXKG_DOCUMENT_SECONDS", "60")
     monkeypatch.setenv("TAXKG_DOCUMENT_MEMORY_MB", "256")

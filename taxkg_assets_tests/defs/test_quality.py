@@ -49,7 +49,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def few(
-    begin_home: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory, pages: Path, fault: str
+    begin_home: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory, pages: Path, fault: str
 ) -> tuple[Path, BuildResult]:
     """A home of those documents."""
     home = begin_home(tmp_path_factory.mktemp("quality") / "home")

@@ -10,6 +10,7 @@ import polars as pl
 
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, EvalRuns, Sections
+from taxkg_assets.schemas.validation import dtypes, validated
 
 FORM, BOOK, LAW = "f9000--2030", "i9000--2030", "town-code"
 RENT = "Enter the rent that you paid for the shop in box 1a, but do not include deposits that are returned."
@@ -86,15 +87,15 @@ def documents(*rows: dict[str, Any]) -> dy.DataFrame[Documents]:
         document(BOOK, doc_type="filer_instructions"),
         document(LAW, form="", doc_type="statute", revision=""),
     )
-    return Documents.validate(pl.DataFrame(list(kept), schema=Documents.create_empty().schema), cast=True)
+    return validated(pl.DataFrame(list(kept), schema=dtypes(Documents)), Documents)
 
 
 def sections(*rows: dict[str, Any]) -> dy.DataFrame[Sections]:
-    return Sections.validate(pl.DataFrame(list(rows), schema=Sections.create_empty().schema), cast=True)
+    return validated(pl.DataFrame(list(rows), schema=dtypes(Sections)), Sections)
 
 
 def anchors(*rows: dict[str, Any]) -> dy.DataFrame[Anchors]:
-    return Anchors.validate(pl.DataFrame(list(rows), schema=Anchors.create_empty().schema), cast=True)
+    return validated(pl.DataFrame(list(rows), schema=dtypes(Anchors)), Anchors)
 
 
 def question(query_id: str, *gold: tuple[str, str], type: str = "concept", **overrides: Any) -> dict[str, Any]:
@@ -131,4 +132,4 @@ def runs(*rows: tuple[str, str, int, str, str]) -> dy.DataFrame[EvalRuns]:
         }
         for system, query, rank, name, text in rows
     ]
-    return EvalRuns.validate(pl.DataFrame(filled, schema=EvalRuns.create_empty().schema), cast=True)
+    return validated(pl.DataFrame(filled, schema=dtypes(EvalRuns)), EvalRuns)

@@ -25,6 +25,7 @@ from taxkg_assets.schemas import (
     Sections,
     Tables,
 )
+from taxkg_assets.schemas.validation import dtypes, validated
 
 S = TypeVar("S", bound=dy.Schema)
 
@@ -33,8 +34,7 @@ _BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 9.0, "y1_pt": 9.0}
 
 def frame_of(schema: type[S], rows: list[dict[str, Any]]) -> dy.DataFrame[S]:
     """Validate rows as a table, sorted by its key."""
-    frame = pl.DataFrame(rows, schema=schema.create_empty().schema)
-    return schema.validate(frame.sort(schema.primary_key()))
+    return validated(pl.DataFrame(rows, schema=dtypes(schema)).sort(schema.primary_key()), schema)
 
 
 def document(document_id: str, form: str, doc_type: str, revision: str, *, is_draft: bool = False) -> dict[str, Any]:

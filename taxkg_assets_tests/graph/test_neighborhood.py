@@ -10,6 +10,7 @@ import re
 
 import networkx as nx
 import polars as pl
+import pytest
 
 from taxkg_assets.graph.export import render_graphml
 from taxkg_assets.graph.neighborhood import Neighborhood, find_neighborhood
@@ -56,6 +57,7 @@ def test_what_is_left_out_is_said() -> None:
     assert " nodes</title>" not in render_graph_page(whole)
 
 
+@pytest.mark.slow
 def test_the_picture_is_a_png() -> None:
     from taxkg_assets.graph.picture import render_graph_picture  # loaded here: matplotlib takes long
 

@@ -8,10 +8,8 @@ from tools.rule_literals import RULES, derive_literals, render_literals
 
 
 def test_the_file_is_what_the_patterns_require() -> None:
+    derived = derive_literals()
     written = (RULES / LITERALS).read_text(encoding="utf8")
-    assert written == render_literals(derive_literals()), "run `python -m tools.rule_literals`"
-
-
-def test_a_rule_reads_its_literals_from_the_file() -> None:
+    assert written == render_literals(derived), "run `python -m tools.rule_literals`"
     rule = next(iter(load_lay_terms().rules))
-    assert rule.literal_groups == derive_literals()[pattern_key(rule.source_pattern)]
+    assert rule.literal_groups == derived[pattern_key(rule.source_pattern)], "a rule reads its literals from the file"

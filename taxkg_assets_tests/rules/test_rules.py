@@ -17,33 +17,59 @@ def _is_rule_list(rows: Any) -> bool:
     return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) and "pattern" in row for row in rows)
 
 
-def _collect() -> list[tuple[str, Rule]]:
+def _list_families() -> list[tuple[str, str]]:
+    """Each list of rules: the name of its file, and its key there."""
     names = sorted(entry.name[:-5] for entry in files("taxkg_assets.rules").iterdir() if entry.name.endswith(".yaml"))
     return [
-        (f"{name}.{group}", rule)
+        (name, group)
         for name in names
         if isinstance(load_family(name), dict)
         for group, rows in load_family(name).items()
         if _is_rule_list(rows)
-        for rule in read_rules(name, group)
     ]
 
 
-_RULES = _collect()
+_FAMILIES = _list_families()
 
 
-@pytest.mark.parametrize(("family", "rule"), _RULES, ids=[f"{family}.{rule.id}" for family, rule in _RULES])
-def test_pattern_matches_its_examples_only(family: str, rule: Rule) -> None:
-    assert rule.examples, f"{family}.{rule.id} has no example"
-    assert rule.source, f"{family}.{rule.id} names no source"
-    missed = [text for text in rule.examples if rule.pattern.search(text) is None]
-    caught = [text for text in rule.counter_examples if rule.pattern.search(text) is not None]
-    assert (missed, caught) == ([], [])
+def find_faults(rule: Rule) -> list[str]:
+    """What is wrong with a rule: its examples are not as its pattern says, or are missing."""
     words = rule.extra.get("words", [""])
-    assert all(any(word in text.lower() for word in words) for text in rule.examples), (
-        "an example has none of its words"
-    )
-    assert all(re.search(rule.extra.get("shape", ""), text) for text in rule.examples), "an example has another shape"
+    shape = rule.extra.get("shape", "")
+    return [
+        *(["no example"] if not rule.examples else []),
+        *(["no source"] if not rule.source else []),
+        *(f"missed: {text}" for text in rule.examples if rule.pattern.search(text) is None),
+        *(f"caught: {text}" for text in rule.counter_examples if rule.pattern.search(text) is not None),
+        *(f"none of its words: {text}" for text in rule.examples if not any(word in text.lower() for word in words)),
+        *(f"another shape: {text}" for text in rule.examples if not re.search(shape, text)),
+    ]
+
+
+@pytest.mark.parametrize(("name", "group"), _FAMILIES, ids=[".".join(family) for family in _FAMILIES])
+def test_patterns_match_their_examples_only(name: str, group: str) -> None:
+    faults = {rule.id: find_faults(rule) for rule in read_rules(name, group)}
+    assert faults
+    assert {rule: said for rule, said in faults.items() if said} == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({}, ""),
+        ({"examples": []}, "no example"),
+        ({"source": ""}, "no source"),
+        ({"examples": ["a berth", "a pier"]}, "missed: a pier"),
+        ({"counter_examples": ["no berth"]}, "caught: no berth"),
+        ({"words": ["quay"]}, "none of its words: a berth"),
+        ({"shape": "^b"}, "another shape: a berth"),
+    ],
+)
+def test_a_fault_of_a_rule_is_named(monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], fault: str) -> None:
+    row = {"id": "berth", "pattern": "berth", "examples": ["a berth"], "counter_examples": ["a pier"], "source": "test"}
+    monkeypatch.setattr(loader, "load_family", lambda name: {"rules": [{**row, **changed}]})
+    (rule,) = read_rules("any")
+    assert find_faults(rule) == ([fault] if fault else [])
 
 
 @pytest.mark.parametrize(
@@ -67,13 +93,13 @@ def test_to_ask_for_the_letter_first_changes_no_match(pattern: str) -> None:
     "name", sorted(entry.name for entry in files("taxkg_assets.rules").iterdir() if entry.name.endswith(".yaml"))
 )
 def test_no_key_is_written_twice(name: str) -> None:
-    root = yaml.compose(files("taxkg_assets.rules").joinpath(name).read_text(encoding="utf8"))
+    root = yaml.compose(files("taxkg_assets.rules").joinpath(name).read_text(encoding="utf8"), yaml.CSafeLoader)
     keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
     assert len(keys) == len(set(keys)), "YAML keeps the last of two equal keys and says nothing"
 
 
 def test_ids_are_unique_within_a_family() -> None:
-    ids = [(family, rule.id) for family, rule in _RULES]
+    ids = [(name, group, rule.id) for name, group in _FAMILIES for rule in read_rules(name, group)]
     assert len(ids) == len(set(ids))
 
 

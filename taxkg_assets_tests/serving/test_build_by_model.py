@@ -25,9 +25,10 @@ QUERIED = {
 
 
 def test_a_recorded_build_is_made_again_without_a_call(
-    begin_home: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    built_samples: Path, begin_home: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, first, again = tmp_path / "corpus", begin_home(tmp_path / "first"), begin_home(tmp_path / "again")
+    folder = tmp_path / "corpus"
+    first, again = (begin_home(tmp_path / name, other=built_samples) for name in ("first", "again"))
     folder.mkdir()
     for name in DOCUMENTS:
         shutil.copy(SAMPLES / name, folder)

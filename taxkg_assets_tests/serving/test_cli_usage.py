@@ -5,17 +5,20 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import socket
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
-import typer
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from taxkg_assets.serving.cli import app
 from taxkg_assets_tests.serving.homes import run_cli, run_here
 
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
 NEEDS_A_HOME = (
     ["status"],
     ["ask", "x"],
@@ -31,6 +34,13 @@ NEEDS_A_HOME = (
     ["mcp"],
     ["train"],
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _commands_are_read_once() -> Iterator[None]:
+    """Typer would make all commands again for each call."""
+    with patch("typer.testing._get_command", cache(get_command)):
+        yield
 
 
 def test_the_version_is_that_of_the_package() -> None:

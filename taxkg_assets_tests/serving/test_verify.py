@@ -146,7 +146,7 @@ def test_time_and_number_are_limited(checker: Checker) -> None:
         (b"caf\xe9 costs $5", "neither UTF-8 text nor a PDF"),
         (b"\x00\x01\x02\x03 text", "binary"),
         (b"  \n", "contains no text"),
-        (b"%PDF-1.7 broken", "cannot be read as a PDF"),
+        pytest.param(b"%PDF-1.7 broken", "cannot be read as a PDF", marks=pytest.mark.slow),
     ],
 )
 def test_a_file_that_is_no_draft_is_refused_with_a_remedy(data: bytes, words: str) -> None:
@@ -154,6 +154,7 @@ def test_a_file_that_is_no_draft_is_refused_with_a_remedy(data: bytes, words: st
         read_bytes(data, name="draft")
 
 
+@pytest.mark.slow
 def test_a_pdf_without_text_is_refused_instead_of_found_fine() -> None:
     library: Any = pymupdf
     document = library.open()

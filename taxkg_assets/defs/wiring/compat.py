@@ -43,8 +43,8 @@ __all__ = [
     "step_of",
 ]
 
-DAEMON_MODULE = "dagster._daemon"
-"""What `dagster-daemon` starts; as a module it runs with this very interpreter."""
+DAEMON_MODULE = "taxkg_assets.defs.wiring.daemon_program"
+"""What `dagster-daemon` starts, with code servers that are kept; as a module it runs with this very interpreter."""
 
 
 def set_data_version(context: dg.OutputContext, version: str) -> None:
@@ -129,8 +129,15 @@ def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
     key = (url, repr(sorted(options.items(), key=lambda option: option[0])))
     with _engines_lock:
         if key not in _engines:
-            _engines[key] = sqlalchemy.create_engine(url, **options)
+            engine = _engines[key] = sqlalchemy.create_engine(url, **options)
+            if isinstance(engine.pool, sqlalchemy.NullPool):
+                # It holds nothing to dispose of, but would be made again after each statement.
+                engine.dispose = _keep_pool  # type: ignore[method-assign]
         return _engines[key]
+
+
+def _keep_pool(close: bool = True) -> None:
+    """Do nothing in place of `Engine.dispose`."""
 
 
 MOST_EVENTS = 256

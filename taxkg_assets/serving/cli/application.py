@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel
 
+from taxkg_assets.garbage import collect_rarely
 from taxkg_assets.serving.errors import BAD_USAGE, explained, is_one_of
 from taxkg_assets.serving.terminal import Terminal, escape_controls
 from taxkg_assets.settings import Settings
@@ -39,8 +40,6 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 
 FAILED, USAGE, QUARANTINED = 1, 2, 3
 
-COLLECT_AFTER = 100_000
-"""Objects that a command makes before Python looks for garbage among them; 700 by default."""
 SLOW_SECONDS = 3.0
 """Time of a question from which on a server is worth mentioning."""
 
@@ -165,7 +164,7 @@ def main() -> None:
     Garbage collection is nearly disabled, and skipped at exit, because most objects live until then: it took a sixth of
     a question's time.
     """
-    gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
+    collect_rarely()
     streams = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
     try:
         app()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
@@ -86,9 +85,6 @@ def build(
         rows = estimate_build(Home(home=home_of(home, is_new=True)))
         print_json([row.as_row() for row in rows]) if as_json else render.print_estimates(rows, out=out)
         return
-    import taxkg_assets.definitions  # noqa: F401 - what is loaded by now stays, and need not be looked through again
-
-    gc.freeze()
     with ProgressBars():
         result = run_build(
             home_of(home, is_new=True),

@@ -35,7 +35,10 @@ def test_a_database_has_one_engine_that_keeps_no_connection(tmp_path: Path) -> N
     assert sqlite_event_log.create_engine(f"{url}2", poolclass=NullPool) is not engine
     with engine.connect():
         pass
-    assert isinstance(engine.pool, NullPool)
+    pool = engine.pool
+    assert isinstance(pool, NullPool)
+    engine.dispose()
+    assert engine.pool is pool, "it is not made again"
 
 
 def test_a_database_that_is_made_again_in_the_same_place_is_read_again(tmp_path: Path) -> None:

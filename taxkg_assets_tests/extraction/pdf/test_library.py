@@ -5,8 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 _LOAD = """
 import sys
+
+import pytest
 from taxkg_assets.extraction.pdf.library import load_layout, pymupdf
 light = {"pymupdf.layout", "pymupdf4llm", "onnxruntime"} & sys.modules.keys()
 assert not light, light
@@ -18,6 +22,7 @@ print(callable(pymupdf4llm.to_markdown))
 """
 
 
+@pytest.mark.slow
 def test_the_layout_model_is_loaded_where_it_is_requested() -> None:
     done = subprocess.run([sys.executable, "-c", _LOAD], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
