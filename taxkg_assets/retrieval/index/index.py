@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -314,10 +315,9 @@ def find_unretrievable_chunks(lexical: LexicalRetriever, rows: pl.DataFrame) -> 
         `chunk_id`, `document_id`, `page` and `text` of the sampled chunks that BM25 does not find.
     """
     unretrievable: list[str] = []
-    row_terms = rows["terms"].str.split(" ")
-    row_counts = dict(row_terms.list.unique().explode().value_counts().iter_rows())
     for row in _sample(rows.height):
-        rarest_term = min(row_terms[row], key=lambda term: (row_counts[term], term))
+        # A term that the postings lack has no IDF, and is looked up first, so that its row is reported.
+        rarest_term = min(rows["terms"][row].split(" "), key=lambda term: (-lexical.idf(term) or -math.inf, term))
         scores = lexical.score_rows([rarest_term]) if rarest_term else np.ones(rows.height)
         if len(scores) != rows.height or scores[row] <= 0:
             unretrievable.append(rows["chunk_id"][row])
