@@ -105,7 +105,7 @@ def keep_tokens(home: Home) -> pl.DataFrame:
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
     token_cache = TokenCache(home.store)
     new_vectors: list[pl.DataFrame] = [schemas.Embeddings.create_empty()]
-    for deferred in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
+    for deferred in _list_encoders(home) if texts else ():
         encoder, memory = VectorKeepingEncoder(deferred), token_cache.read(deferred.model_hash)
         cached_keys = memory.list_keys()
         remember_tokens(texts, encoder=encoder, memory=memory)
@@ -132,7 +132,7 @@ def _add_vectors(old_embeddings: pl.DataFrame, new_embeddings: pl.DataFrame) -> 
 
 
 def begin_vectors(home: Home) -> pl.DataFrame:
-    """Cache the tokens of all passages, which also encodes some passages.
+    """Return known vectors, and cache the tokens of all passages, which also encodes some, unless all are known.
 
     Args:
         home: Home with the chunks.
@@ -140,7 +140,16 @@ def begin_vectors(home: Home) -> pl.DataFrame:
     Returns:
         Known vectors, and those of the passages that were encoded.
     """
-    return _add_vectors(read_known_vectors(home), keep_tokens(home))
+    known_embeddings = schemas.Embeddings.cast(read_known_vectors(home))
+    chunks = schemas.Chunks.cast(home.store.read("chunks"))
+    if not count_missing(chunks, known_embeddings, model_hashes=[e.model_hash for e in _list_encoders(home)]):
+        return known_embeddings
+    return _add_vectors(known_embeddings, keep_tokens(home))
+
+
+def _list_encoders(home: Home) -> list[DeferredEncoder]:
+    """Return the encoder in use, and the base that it was tuned from, if any."""
+    return [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
 
 
 def encode_new_passages(home: Home) -> None:
@@ -154,7 +163,7 @@ def encode_new_passages(home: Home) -> None:
     """
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
     old_embeddings = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
-    encoders = [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
+    encoders = _list_encoders(home)
     missing_count = count_missing(chunks, old_embeddings, model_hashes=[encoder.model_hash for encoder in encoders])
     if not 0 < missing_count <= ENCODED_AHEAD:
         return
