@@ -77,9 +77,8 @@ def update_units(
     parts = [] if changed_rows.is_empty() and kept_documents else [build_units(changed_rows, summaries=summaries)]
     if stored is not None and kept_documents:
         is_kept = stored.units["document_id"].is_in(kept_documents)
-        vectors = list_vectors(stored.vectors[is_kept.to_numpy()])
-        kept_units = stored.units.filter(is_kept).with_columns(vector=vectors)
-        parts.append(kept_units.select(parts[0].columns) if parts else kept_units)
+        vectors = list_vectors(stored.vectors[is_kept.to_numpy()]).alias("vector")
+        parts.append(stored.units.filter(is_kept).select(pl.exclude("children"), vectors, "children"))
     return pl.concat(parts).sort("level", "document_id", "chunk_ix", "chunk_id")
 
 
