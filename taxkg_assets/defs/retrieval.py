@@ -259,7 +259,7 @@ def build_index_version(
         documents=documents,
         embeddings=embeddings,
         model_hash=encoder.model_hash,
-        old_terms=current.parts and current.parts.terms,
+        old_terms=current.parts.terms if current.parts else None,
     )
     _require_passages(rows)
     building, connection = _open_building(store)

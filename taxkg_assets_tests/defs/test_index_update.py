@@ -60,7 +60,7 @@ def _change(frames: Frames, document: str, **columns: str) -> Frames:
 
 
 def _build(home: Home, frames: Frames, parts: StoredParts | None) -> str:
-    casted = {name: schema.cast(frames[name]) for name, schema in TABLES.items()}
+    casted: dict[str, Any] = {name: schema.cast(frames[name]) for name, schema in TABLES.items()}
     manifest = build_index_version(
         **casted,
         settings=home.settings,

@@ -90,14 +90,14 @@ def update_parts(
     unit_digests = digest_documents(rows, summaries)
     table_digests = digest_sources(tables=tables, documents=documents, chunks=chunks, sections=sections)
     return IndexParts(
-        units=update_units(rows, summaries=summaries, digests=unit_digests, stored=stored and stored.units),
+        units=update_units(rows, summaries=summaries, digests=unit_digests, stored=stored.units if stored else None),
         catalogue=update_catalogue(
             tables=tables,
             documents=documents,
             chunks=chunks,
             sections=sections,
             digests=table_digests,
-            stored=stored and stored.catalogue,
+            stored=stored.catalogue if stored else None,
         ),
         digests=_list_digests(units=unit_digests, tables=table_digests),
     )
