@@ -2,8 +2,9 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -11,16 +12,15 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs.home.arithmetic import TORCH, record_arithmetic
 from taxkg_assets.defs.home.exports import export_served, find_missing_exports
-from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.index_files import (
     FlatRows,
     find_damaged_files,
     has_catalogue,
     open_codes,
     open_lexical,
-    read_terms,
     write_index_files,
 )
+from taxkg_assets.defs.home.index_parts import CurrentIndex, read_current_index, update_parts
 from taxkg_assets.defs.home.indexes import has_index, open_index
 from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, find_encoder_name, is_tuned, model_hash
 from taxkg_assets.defs.home.new_vectors import NewVectors
@@ -48,17 +48,14 @@ from taxkg_assets.retrieval.index.embeddings import (
 from taxkg_assets.retrieval.index.index import (
     build_index,
     build_index_rows,
-    find_row_terms,
     find_unretrievable_chunks,
     read_rows,
     score_self_check,
 )
-from taxkg_assets.retrieval.index.levels import build_units
 from taxkg_assets.retrieval.index.precomputed import build_precomputed
 from taxkg_assets.retrieval.index.release import build_release
 from taxkg_assets.retrieval.index.summaries import build_summaries, digest_running_text
 from taxkg_assets.retrieval.index.token_match import TokenIndex, build_token_index, remember_tokens
-from taxkg_assets.retrieval.tables.table_context import build_catalogue, list_catalogue, list_headings
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -108,7 +105,7 @@ def keep_tokens(home: Home) -> pl.DataFrame:
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
     token_cache = TokenCache(home.store)
     new_vectors: list[pl.DataFrame] = [schemas.Embeddings.create_empty()]
-    for deferred in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
+    for deferred in _list_encoders(home) if texts else ():
         encoder, memory = VectorKeepingEncoder(deferred), token_cache.read(deferred.model_hash)
         cached_keys = memory.list_keys()
         remember_tokens(texts, encoder=encoder, memory=memory)
@@ -135,7 +132,7 @@ def _add_vectors(old_embeddings: pl.DataFrame, new_embeddings: pl.DataFrame) -> 
 
 
 def begin_vectors(home: Home) -> pl.DataFrame:
-    """Cache the tokens of all passages, which also encodes some passages.
+    """Return known vectors, and cache the tokens of all passages, which also encodes some, unless all are known.
 
     Args:
         home: Home with the chunks.
@@ -143,7 +140,16 @@ def begin_vectors(home: Home) -> pl.DataFrame:
     Returns:
         Known vectors, and those of the passages that were encoded.
     """
-    return _add_vectors(read_known_vectors(home), keep_tokens(home))
+    known_embeddings = schemas.Embeddings.cast(read_known_vectors(home))
+    chunks = schemas.Chunks.cast(home.store.read("chunks"))
+    if not count_missing(chunks, known_embeddings, model_hashes=[e.model_hash for e in _list_encoders(home)]):
+        return known_embeddings
+    return _add_vectors(known_embeddings, keep_tokens(home))
+
+
+def _list_encoders(home: Home) -> list[DeferredEncoder]:
+    """Return the encoder in use, and the base that it was tuned from, if any."""
+    return [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
 
 
 def encode_new_passages(home: Home) -> None:
@@ -157,7 +163,7 @@ def encode_new_passages(home: Home) -> None:
     """
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
     old_embeddings = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
-    encoders = [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
+    encoders = _list_encoders(home)
     missing_count = count_missing(chunks, old_embeddings, model_hashes=[encoder.model_hash for encoder in encoders])
     if not 0 < missing_count <= ENCODED_AHEAD:
         return
@@ -208,31 +214,6 @@ summaries = table(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTerms:
-    """Search terms of passages that the current index stores.
-
-    Attributes:
-        stored: Passages with their terms; None if there is no index, or if other code computed its terms.
-        code_digest: Digest of the present code that computes terms.
-    """
-
-    stored: pl.DataFrame | None
-    code_digest: str
-
-
-def find_known_terms(home: Home) -> StoredTerms:
-    """Return the search terms that the current index stores, to reuse them for unchanged passages.
-
-    Args:
-        home: Home with the index.
-    """
-    code_digest = code_fingerprint(find_row_terms)
-    paths = home.store.read_or_empty("index")["path"].to_list()
-    stored_terms = read_terms(home.store, paths[0], terms_by=code_digest) if paths else None
-    return StoredTerms(stored_terms, code_digest)
-
-
 # arguments: one per upstream table, as the wiring reads their names
 def build_index_version(
     chunks: dy.DataFrame[schemas.Chunks],
@@ -246,7 +227,7 @@ def build_index_version(
     encoder: Encoder,
     store: Store,
     contents: dict[str, str],
-    terms: StoredTerms,
+    current: CurrentIndex,
     token_cache: TokenCache,
 ) -> pl.DataFrame:
     """Build a new version of the search index: a folder of the home, named by its content.
@@ -264,7 +245,7 @@ def build_index_version(
         encoder: Encoder in use, for the tokens of the passages.
         store: Files of the home.
         contents: Digests of the input tables, for the record.
-        terms: Search terms that need not be computed again.
+        current: What need not be computed again.
         token_cache: Cached tokens of the passages.
 
     Returns:
@@ -273,32 +254,29 @@ def build_index_version(
     Raises:
         NothingToSearchError: No chunk is accepted.
     """
-    from taxkg_assets.defs.home.lance_client import load_lancedb  # takes a second, and most runs do not need it
-
     rows = build_index_rows(
-        chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, old_terms=terms.stored
+        chunks=chunks,
+        documents=documents,
+        embeddings=embeddings,
+        model_hash=encoder.model_hash,
+        old_terms=current.parts.terms if current.parts else None,
     )
     _require_passages(rows)
-    building = store.folder("index") / ".building"
-    shutil.rmtree(building, ignore_errors=True)
-    connection = load_lancedb().connect(building)
-    units = build_units(rows, summaries=summaries)
-    sorted_units = units.sort("level", "document_id", "chunk_ix", "chunk_id")
-    vectors = stack_vectors(rows["vector"])
-    headings = list_headings(chunks, documents=documents)
-    catalogue = build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
-    texts, unit_texts = rows.drop("vector"), sorted_units.drop("vector")
+    building, connection = _open_building(store)
+    sources = {"chunks": chunks, "documents": documents, "tables": tables, "sections": sections}
+    parts = update_parts(rows, summaries=summaries, stored=current.parts, **sources)
+    vectors, texts, unit_texts = stack_vectors(rows["vector"]), rows.drop("vector"), parts.units.drop("vector")
     precomputed = build_precomputed(
         texts,
         vectors,
         units=unit_texts,
-        catalogue=list_catalogue(catalogue),
+        catalogue=parts.catalogue,
         tokens=_index_tokens(rows, encoder, token_cache),
     )
     manifest = build_index(
         connection,
         rows,
-        units=units,
+        units=parts.units,
         precomputed=precomputed,
         path="",
         model_name=encoder.model_name,
@@ -306,14 +284,29 @@ def build_index_version(
         input_versions=contents,
         settings=settings,
     )
+    unit_vectors = stack_vectors(parts.units["vector"])
+    flat = FlatRows(texts, unit_texts, unit_vectors, tables.sort("table_id"), parts.digests)
     is_local = isinstance(store.storage, LocalStorage)
-    unit_vectors = stack_vectors(sorted_units["vector"])
-    flat = FlatRows(texts, unit_texts, unit_vectors, tables.sort("table_id")) if is_local else None
-    write_index_files(building, precomputed=precomputed, vectors=vectors, flat=flat, terms_by=terms.code_digest)
-    path = f"index/{manifest['index_version'].item()}"
+    write_index_files(
+        building,
+        precomputed=precomputed,
+        vectors=vectors,
+        flat=flat if is_local else None,
+        terms_by=current.code_digest,
+    )
     # Something of this name is there only if it was damaged: an existing index is never built again.
+    path = f"index/{manifest['index_version'].item()}"
     store.storage.publish_folder(building, path)
     return manifest.with_columns(path=pl.lit(path))
+
+
+def _open_building(store: Store) -> tuple[Path, Any]:
+    """Empty the folder where an index is built, and return it with an open connection to LanceDB."""
+    from taxkg_assets.defs.home.lance_client import load_lancedb  # takes a second, and most runs do not need it
+
+    building = store.folder("index") / ".building"
+    shutil.rmtree(building, ignore_errors=True)
+    return building, load_lancedb().connect(building)
 
 
 def _require_passages(rows: pl.DataFrame) -> None:
@@ -357,7 +350,7 @@ index = table(
     resources={
         "encoder": defer_encoder,
         "store": lambda home: home.store,
-        "terms": find_known_terms,
+        "current": lambda home: read_current_index(home.store),
         "token_cache": lambda home: TokenCache(home.store),
         "contents": _contents("chunks", "documents", "embeddings", "summaries", "tables"),
     },

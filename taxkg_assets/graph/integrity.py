@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataframely as dy
 import networkx as nx
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from taxkg_assets.schemas import STRUCTURAL_RELATIONS, Edges, Nodes, References, Sections
 from taxkg_assets.schemas.values import FLOW_RELATIONS, PLACELESS_LEVELS
 
+Ints = npt.NDArray[np.int64]
 _SEMANTIC = pl.col("created_by") != "structural"
 _FLOWS = pl.col("relation").is_in(FLOW_RELATIONS)
 _BARE = ("parent_of", "follows")
@@ -77,13 +80,23 @@ def find_parent_cycles(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
     """
     tree = edges.filter(pl.col("relation") == "parent_of").select("source_id", "target_id", "relation")
     second = tree.filter(pl.col("target_id").is_duplicated()).with_columns(fault=pl.lit("second parent"))
-    graph: nx.DiGraph[str] = nx.DiGraph(list(tree.select("source_id", "target_id").iter_rows()))
+    graph: nx.DiGraph[str] = nx.DiGraph(list(_drop_roots(tree).iter_rows()))
     loops = [sorted(part) for part in nx.strongly_connected_components(graph) if len(part) > 1]
     looped = pl.Series("source_id", sorted({node for part in loops for node in part}), dtype=pl.String)
     circle = tree.filter(
         pl.col("source_id").is_in(looped.implode()) & pl.col("target_id").is_in(looped.implode())
     ).with_columns(fault=pl.lit("circle"))
     return pl.concat([second, circle]).sort("source_id", "target_id", "fault")
+
+
+def _drop_roots(tree: pl.DataFrame) -> pl.DataFrame:
+    """Return `source_id` and `target_id` of the edges that are in a circle or below one: of trees nothing is left."""
+    edges_left = tree.select("source_id", "target_id")
+    height = -1
+    while edges_left.height != height:
+        height = edges_left.height
+        edges_left = edges_left.join(edges_left.select(source_id="target_id"), on="source_id", how="semi")
+    return edges_left
 
 
 def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
@@ -255,12 +268,32 @@ def _join_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _find_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
-    """Number the connected components of edges other than `follows`."""
+    """Number the connected components of edges other than `follows`, each by the first of its nodes."""
     tied = edges.filter(pl.col("relation") != "follows").select("source_id", "target_id")
-    graph: nx.Graph[str] = nx.Graph(list(tied.iter_rows()))
-    graph.add_nodes_from(nodes.get_column("node_id").to_list())
-    members = [(node_id, ix) for ix, part in enumerate(nx.connected_components(graph)) for node_id in part]
-    return pl.DataFrame(members, schema={"node_id": pl.String, "piece": pl.Int64}, orient="row")
+    node_ids = pl.concat([nodes["node_id"], tied["source_id"], tied["target_id"]]).unique().sort()
+    numbers = pl.DataFrame({"node_id": node_ids, "number": np.arange(len(node_ids))})
+    ends = [
+        tied.select(node_id=end).join(numbers, on="node_id", how="left", maintain_order="left")["number"].to_numpy()
+        for end in ("source_id", "target_id")
+    ]
+    return pl.DataFrame({"node_id": node_ids, "piece": _join_ends(len(node_ids), *ends)})
+
+
+def _join_ends(count: int, sources: Ints, targets: Ints) -> Ints:
+    """Return for each of some numbered nodes the lowest number of its connected component.
+
+    Source:
+        Shiloach and Vishkin 1982, An O(log n) parallel connectivity algorithm: components hook onto a lower number, and
+        then all nodes jump to the end of their chains.
+    """
+    lowest = np.arange(count)
+    while not np.array_equal(one := lowest[sources], other := lowest[targets]):
+        lower = np.minimum(one, other)
+        np.minimum.at(lowest, one, lower)
+        np.minimum.at(lowest, other, lower)
+        while not np.array_equal(jumped := lowest[lowest], lowest):
+            lowest = jumped
+    return lowest
 
 
 def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets import schemas
+from taxkg_assets.defs.home.index_parts import CurrentIndex
 from taxkg_assets.defs.home.models import defer_base
 from taxkg_assets.defs.home.token_cache import TokenCache
-from taxkg_assets.defs.retrieval import NothingToSearchError, StoredTerms, build_index_version
+from taxkg_assets.defs.retrieval import NothingToSearchError, build_index_version
 from taxkg_assets.defs.wiring.resources import Home
 
 
@@ -29,6 +30,6 @@ def test_without_a_passage_no_index_is_built_and_the_remedy_is_named(tmp_path: P
             encoder=defer_base(home),
             store=home.store,
             contents={},
-            terms=StoredTerms(None, ""),
+            current=CurrentIndex(None, ""),
             token_cache=TokenCache(home.store),
         )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
+import networkx as nx
 import polars as pl
 import pytest
 
 from taxkg_assets.extraction.invariants import find_false_evidence
 from taxkg_assets.graph.integrity import (
+    _find_pieces,
     find_dangling_edges,
     find_misused_relations,
     find_parent_cycles,
@@ -52,6 +56,28 @@ def test_parent_edges_in_a_circle_or_twice() -> None:
     assert faults["fault"].to_list() == ["circle", "circle"]
     second = tree.with_columns(source_id=pl.lit("another"))
     assert find_parent_cycles(Edges.validate(pl.concat([tree, second])))["fault"].to_list() == ["second parent"] * 2
+
+
+def test_pieces_are_the_connected_components_of_any_graph() -> None:
+    draw = random.Random(3)
+    for count in range(1, 40):
+        names = [f"node {number:02d}" for number in range(count)]
+        ends = [(draw.choice(names), draw.choice(names)) for _ in range(draw.randrange(count))]
+        edges = pl.DataFrame(ends, schema={"source_id": pl.String, "target_id": pl.String}, orient="row")
+        pieces = _find_pieces(pl.DataFrame({"node_id": names}), edges.with_columns(relation=pl.lit("references")))
+        graph: nx.Graph[str] = nx.Graph(ends)
+        graph.add_nodes_from(names)
+        found = pieces.group_by("piece").agg("node_id")["node_id"].to_list()
+        assert sorted(map(sorted, found)) == sorted(map(sorted, nx.connected_components(graph)))
+
+
+def test_what_hangs_below_a_circle_is_not_in_it() -> None:
+    _, edges = Corpus().graph()
+    edge = edges.filter(pl.col("relation") == "parent_of").head(1)
+    ends = [("one", "two"), ("two", "one"), ("two", "below"), ("root", "leaf")]
+    rows = [edge.with_columns(source_id=pl.lit(source), target_id=pl.lit(target)) for source, target in ends]
+    faults = find_parent_cycles(Edges.validate(pl.concat(rows)))
+    assert faults.select("source_id", "target_id").rows() == [("one", "two"), ("two", "one")]
 
 
 def test_an_edge_to_nothing_dangles() -> None:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import mmap
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
-from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
+from taxkg_assets.retrieval.index.levels import UNIT_LEVELS, StoredUnits
 from taxkg_assets.retrieval.index.passage_index import (
     LanceIndex,
     PassageIndex,
@@ -44,10 +44,12 @@ from taxkg_assets.retrieval.index.precomputed import (
 )
 from taxkg_assets.retrieval.index.row_store import LanceRows, Pages, StoredVectors
 from taxkg_assets.retrieval.index.token_match import TokenIndex
+from taxkg_assets.retrieval.tables.table_context import StoredCatalogue
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
 TERMS_BY = "terms_by"
-TABLES = "tables.arrow"
+TABLES, DIGESTS, CATALOGUE = "tables.arrow", "digests.arrow", "catalogue.arrow"
+UNIT_FILES = ("units.arrow", "unit_vectors.npy")
 FRAMES = ("rows", "mapped", "labeled", "tables", "documents", "forms", "terms", "catalogue")
 READ_ALONE = ("mapped", "terms", "catalogue")
 POSTINGS = ("starts", "rows", "scores")
@@ -70,12 +72,30 @@ class FlatRows:
         units: Larger units: documents, pages, sections.
         unit_vectors: Vectors of the units, one row per unit.
         tables: Rows of `tables`, sorted by id. Memory-mapped: a cell is read when a question needs it.
+        digests: Of each document, the digests of what its units and its tables' contexts were built from; None where no
+            later build takes these over.
     """
 
     rows: pl.DataFrame
     units: pl.DataFrame
     unit_vectors: Vectors
     tables: pl.DataFrame
+    digests: pl.DataFrame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredParts:
+    """What the next build takes over from an index for what has not changed.
+
+    Attributes:
+        terms: Passages with their search terms.
+        units: Documents, pages and sections; None in an index of an older version.
+        catalogue: Catalog of the tables; None in an index of an older version.
+    """
+
+    terms: pl.DataFrame
+    units: StoredUnits | None
+    catalogue: StoredCatalogue | None
 
 
 def write_index_files(
@@ -113,6 +133,8 @@ def write_index_files(
         flat.rows.drop(MAPPED_COLUMNS).rechunk().write_ipc(folder / FLAT / "passages.arrow")
         flat.units.write_ipc(folder / FLAT / "units.arrow")
         flat.tables.rechunk().write_ipc(folder / FLAT / TABLES)
+        if flat.digests is not None:
+            flat.digests.write_ipc(folder / FLAT / DIGESTS)
         _save_matrices(folder / FLAT, unit_vectors=flat.unit_vectors)
     for part_folder in (facts,) if flat is None else (facts, folder / FLAT):
         digests_by_file = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part_folder.iterdir())}
@@ -136,7 +158,7 @@ def has_catalogue(store: Store, path: str) -> bool:
         store: Home of the index.
         path: Folder of the index version, relative to the home.
     """
-    return "catalogue.arrow" in _list_facts(store, path)
+    return CATALOGUE in _list_facts(store, path)
 
 
 def open_catalogue(store: Store, path: str) -> pl.DataFrame:
@@ -146,7 +168,7 @@ def open_catalogue(store: Store, path: str) -> pl.DataFrame:
         store: Home of the index.
         path: Folder of the index version, relative to the home.
     """
-    return _read_frame(_open_folder(store, f"{path}/{FACTS}") / "catalogue.arrow")
+    return _read_frame(_open_folder(store, f"{path}/{FACTS}") / CATALOGUE)
 
 
 def open_tables(store: Store, path: str) -> pl.DataFrame | None:
@@ -214,13 +236,13 @@ def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex
     return replace(index, precomputed=replace(index.precomputed, tokens=tokens))
 
 
-def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None:
-    """Return the stored search terms of an index; None if other code computed them or the files are damaged.
+def read_parts(store: Store, path: str, *, terms_by: str) -> StoredParts | None:
+    """Return what the next build may take over; None if other code computed it or a file is damaged.
 
     Args:
         store: Home of the index.
         path: Folder of the index version, relative to the home.
-        terms_by: Digest of the code that computes search terms now.
+        terms_by: Digest of the code that computes search terms, units and the catalog now.
     """
     if not isinstance(store.storage, LocalStorage) or not has_index_files(store, path):
         return None
@@ -229,15 +251,28 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
     except IndexFilesError:
         return None
     card = json.loads((facts / CARD).read_text(encoding="utf8"))
-    if card.get(TERMS_BY) != terms_by:
+    term_files = [facts / "mapped.arrow", flat / "passages.arrow"]
+    if card.get(TERMS_BY) != terms_by or not _are_as_written(term_files):
         return None
-    columns = []
-    for folder, name in ((facts, "mapped.arrow"), (flat, "passages.arrow")):
-        recorded_files = json.loads((folder / FILES).read_text(encoding="utf8"))
-        if _digest(folder / name) != recorded_files[name][1]:
-            return None
-        columns.append(_read_frame(folder / name))
-    return pl.concat(columns, how="horizontal").select(*TERM_SOURCE_COLUMNS, "terms")
+    columns = [_read_frame(path) for path in term_files]
+    terms = pl.concat(columns, how="horizontal").select(*TERM_SOURCE_COLUMNS, "terms")
+    unit_files = [flat / name for name in UNIT_FILES]
+    if not (flat / DIGESTS).is_file() or not _are_as_written([flat / DIGESTS, facts / CATALOGUE, *unit_files]):
+        return StoredParts(terms, None, None)
+    unit_digests, table_digests = (
+        dict(_read_frame(flat / DIGESTS).select("document_id", name).drop_nulls().iter_rows())
+        for name in ("units", "tables")
+    )
+    units = StoredUnits(unit_digests, _read_frame(unit_files[0]), _map_matrix(unit_files[1]))
+    return StoredParts(terms, units, StoredCatalogue(table_digests, _read_frame(facts / CATALOGUE)))
+
+
+def _are_as_written(files: Sequence[Path]) -> bool:
+    """Return whether files have the digests that their folders record."""
+    return all(
+        _digest(file) == json.loads((file.parent / FILES).read_text(encoding="utf8")).get(file.name, ["", ""])[1]
+        for file in files
+    )
 
 
 def read_frame(facts: Path, name: str) -> pl.DataFrame:

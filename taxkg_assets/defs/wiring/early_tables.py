@@ -23,11 +23,12 @@ import dagster as dg
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, find_run
 from taxkg_assets.defs.wiring.gates import find_ungated
+from taxkg_assets.defs.wiring.io_manager import write_whole
 from taxkg_assets.defs.wiring.output_rows import Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import StepDiedError, reads_much
-from taxkg_assets.defs.wiring.table_processes import make_in_process, prepare_in_process
+from taxkg_assets.defs.wiring.table_processes import make_in_process, make_in_shares, prepare_in_process
 
 _LOG = logging.getLogger(__name__)
 
@@ -134,7 +135,12 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
 
     def make() -> Written:
         wait_until_prepared(name)
-        result = make_in_process(home, name, input_states, made_from=made_from)
+        # Questions are evaluated once nearly all other tables are made: both cores are free for them.
+        if step.divided_table and step.can_be_divided(home):
+            rows = make_in_shares(home, name, input_states, made_from=made_from)
+            result = write_whole(home.store, name, rows)
+        else:
+            result = make_in_process(home, name, input_states, made_from=made_from)
         run.begin_early(home, name)
         return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -20,7 +21,9 @@ Key = TypeVar("Key", bound=Hashable)
 class CellColumn(Sequence[Any]):
     """A column read cell by cell: from the frame at first, from a list once many cells have been read.
 
-    One question reads a few hundred cells of a library; an evaluation reads most of them.
+    One question reads a few hundred cells of a library; an evaluation reads most of them. Cells that are lists, such as
+    all cells of a table, are always read from the frame: to convert all of them costs more than to find a few, and the
+    caller keeps those that it has read.
     """
 
     __slots__ = ("_cells", "_columns", "_frame_reads_left")
@@ -28,7 +31,7 @@ class CellColumn(Sequence[Any]):
     def __init__(self, cells: pl.Series, columns: CellColumns) -> None:
         self._cells = cells
         self._columns = columns
-        self._frame_reads_left = len(cells) // _LIST_AFTER_SHARE
+        self._frame_reads_left = sys.maxsize if cells.dtype.is_nested() else len(cells) // _LIST_AFTER_SHARE
 
     def __len__(self) -> int:
         return len(self._cells)

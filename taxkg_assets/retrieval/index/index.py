@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -21,6 +22,7 @@ from taxkg_assets import schemas
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
 from taxkg_assets.retrieval.encoding.vector import list_vectors
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
 from taxkg_assets.retrieval.index.embeddings import align_vectors, stack_vectors
@@ -154,12 +156,14 @@ def build_index(
     Raises:
         ValueError: BM25 does not find a sampled chunk by its own words.
     """
-    write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
-    for level in UNIT_LEVELS:
-        if (level_units := units.filter(pl.col("level") == level)).height:
-            _write_table(connection, level, level_units)
-    recall = score_self_check(precomputed.codes, stack_vectors(rows["vector"]))
-    unretrievable = find_unretrievable_chunks(precomputed.lexical, rows)
+    vectors = stack_vectors(rows["vector"])
+    _, (recall, unretrievable) = run_in_parallel(
+        lambda: _write_tables(connection, rows.drop("vector"), vectors, units=units),
+        lambda: (
+            score_self_check(precomputed.codes, vectors),
+            find_unretrievable_chunks(precomputed.lexical, rows),
+        ),
+    )
     if unretrievable.height:
         raise ValueError(f"the lexical index lacks {unretrievable.height} of the sampled rows: run `taxkg build`")
     level_counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
@@ -180,6 +184,14 @@ def build_index(
         schema=schemas.Index.create_empty().schema,
     )
     return schemas.Index.validate(manifest)
+
+
+def _write_tables(connection: Any, rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame) -> None:
+    """Write the tables of passages and of each level of units."""
+    write_passages(connection, rows, vectors)
+    for level in UNIT_LEVELS:
+        if (level_units := units.filter(pl.col("level") == level)).height:
+            _write_table(connection, level, level_units)
 
 
 def _hash_rows(*frames: pl.DataFrame, build_inputs: str) -> str:
@@ -314,10 +326,9 @@ def find_unretrievable_chunks(lexical: LexicalRetriever, rows: pl.DataFrame) -> 
         `chunk_id`, `document_id`, `page` and `text` of the sampled chunks that BM25 does not find.
     """
     unretrievable: list[str] = []
-    row_terms = rows["terms"].str.split(" ")
-    row_counts = dict(row_terms.list.unique().explode().value_counts().iter_rows())
     for row in _sample(rows.height):
-        rarest_term = min(row_terms[row], key=lambda term: (row_counts[term], term))
+        # A term that the postings lack has no IDF, and is looked up first, so that its row is reported.
+        rarest_term = min(rows["terms"][row].split(" "), key=lambda term: (-lexical.idf(term) or -math.inf, term))
         scores = lexical.score_rows([rarest_term]) if rarest_term else np.ones(rows.height)
         if len(scores) != rows.height or scores[row] <= 0:
             unretrievable.append(rows["chunk_id"][row])

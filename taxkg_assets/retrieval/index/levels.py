@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from taxkg_assets.digests import find_unchanged
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.encoder import DECIMALS, Vectors
 from taxkg_assets.retrieval.encoding.vector import list_vectors, stack_vectors
@@ -22,6 +23,21 @@ _KEYS = {"document": ("document_id",), "page": ("document_id", "page"), "section
 _LEAST_SCORE = 1e-6
 """Score of the last ranked passage, whose lead over the last is 0."""
 _DOCUMENT_COLUMNS = ("irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUnits:
+    """The units of an index that was built before.
+
+    Attributes:
+        digests: Digest of what the units of each document were built from, by its id.
+        units: Units without their vectors.
+        vectors: Vectors of the units, shape (units, dimension).
+    """
+
+    digests: Mapping[str, str]
+    units: pl.DataFrame
+    vectors: Vectors
 
 
 def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
@@ -40,6 +56,30 @@ def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
     texts = dict(summaries.select("unit_id", "text").iter_rows())
     vectors, other_columns = stack_vectors(rows["vector"]), rows.drop("vector")
     return pl.concat([_build_level(level, other_columns, vectors=vectors, summaries=texts) for level in UNIT_LEVELS])
+
+
+def update_units(
+    rows: pl.DataFrame, *, summaries: pl.DataFrame, digests: Mapping[str, str], stored: StoredUnits | None
+) -> pl.DataFrame:
+    """Build the units of changed documents, and take over those of the others: a unit depends on its document alone.
+
+    Args:
+        rows: Passages of an index, in reading order, with terms and vectors.
+        summaries: Table `summaries`.
+        digests: Digest of the rows and summaries of each document, by its id.
+        stored: Units of an older index; None to build all units.
+
+    Returns:
+        The units that `build_units` returns, by level, document and position.
+    """
+    kept_documents = [] if stored is None else find_unchanged(digests, stored.digests)
+    changed_rows = rows.filter(~pl.col("document_id").is_in(kept_documents))
+    parts = [] if changed_rows.is_empty() and kept_documents else [build_units(changed_rows, summaries=summaries)]
+    if stored is not None and kept_documents:
+        is_kept = stored.units["document_id"].is_in(kept_documents)
+        vectors = list_vectors(stored.vectors[is_kept.to_numpy()]).alias("vector")
+        parts.append(stored.units.filter(is_kept).select(pl.exclude("children"), vectors, "children"))
+    return pl.concat(parts).sort("level", "document_id", "chunk_ix", "chunk_id")
 
 
 def _build_level(level: str, rows: pl.DataFrame, *, vectors: Vectors, summaries: Mapping[str, str]) -> pl.DataFrame:

@@ -6,7 +6,7 @@ one vector per occurrence of a token, and takes a few bytes per passage, not som
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -168,7 +168,7 @@ def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMe
     memory = TokenMemory() if memory is None else memory
     keys, sample = remember_tokens(texts, encoder=encoder, memory=memory)
     token_lists = [memory.tokens_by_text[key] for key in keys]
-    tokens, token_ixs = np.unique(np.concatenate([*token_lists, np.zeros(0, np.int32)]), return_inverse=True)
+    tokens, token_ixs = _list_distinct(token_lists)
     starts = np.concatenate([[0], np.cumsum([len(token_ids) for token_ids in token_lists])]).astype(np.int64)
     frequencies = np.bincount(token_ixs, minlength=len(tokens))
     rarity = np.log(1 + (len(token_lists) - frequencies + 0.5) / (frequencies + 0.5))
@@ -181,17 +181,17 @@ def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMe
     )
 
 
-def draw_sample(texts: Sequence[str]) -> list[str]:
-    """Sample the passages from which token vectors are computed, by the smallest digests of their texts.
+def draw_sample(digests: Iterable[bytes]) -> list[bytes]:
+    """Sample the passages from which token vectors are computed: those with the smallest digests.
 
     Args:
-        texts: Passages.
+        digests: Digests of the passages.
 
     Returns:
-        Distinct passages. If few passages of an index change, few of its sample change.
+        Distinct digests. If few passages of an index change, few of its sample change.
     """
     sample_size: int = load_ranking().tokens.sample
-    return sorted(set(texts), key=digest_text)[:sample_size]
+    return sorted(set(digests))[:sample_size]
 
 
 def remember_tokens(
@@ -209,7 +209,7 @@ def remember_tokens(
     """
     digests = [digest_text(text) for text in texts]
     text_by_digest = dict(zip(digests, texts, strict=True))
-    sample = [digest_text(text) for text in draw_sample(texts)]
+    sample = draw_sample(text_by_digest)
     memory.forget_others(text_by_digest, sampled=sample)
     new_digests = [digest for digest in text_by_digest if digest not in memory.tokens_by_text]
     for first in range(0, len(new_digests), _READ_AT_ONCE):
@@ -220,15 +220,29 @@ def remember_tokens(
     new_digests = [digest for digest in sample if digest not in memory.sums_by_text]
     encoded = encoder.encode_tokens([text_by_digest[digest] for digest in new_digests]) if new_digests else []
     memory.sums_by_text.update(zip(new_digests, map(_sum_by_token, encoded), strict=True))
-    tokens_with_sum = np.concatenate([[_NO_TOKEN], *(token_ids.tokens for token_ids in memory.sums_by_text.values())])
-    passage_tokens = np.concatenate([np.zeros(0, np.int32), *memory.tokens_by_text.values()])
+    tokens_with_sum, _ = _list_distinct([token_ids.tokens for token_ids in memory.sums_by_text.values()])
+    passage_tokens, _ = _list_distinct(memory.tokens_by_text.values())
     lone_tokens = [
-        token for token in np.setdiff1d(passage_tokens, tokens_with_sum).tolist() if token not in memory.lone_vectors
+        token
+        for token in np.setdiff1d(passage_tokens, [_NO_TOKEN, *tokens_with_sum]).tolist()
+        if token not in memory.lone_vectors
     ]
     memory.lone_vectors.update(
         zip(lone_tokens, encoder.encode_lone_tokens(lone_tokens) if lone_tokens else (), strict=True)
     )
     return digests, sample
+
+
+def _list_distinct(token_lists: Iterable[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], Ints]:
+    """Return the distinct tokens of some lists in ascending order, and the index among these of each occurrence.
+
+    Ids are small numbers: to set a flag for each takes a tenth of the time of sorting millions of them.
+    """
+    occurrences = np.concatenate([np.zeros(0, np.int32), *token_lists])
+    is_used = np.zeros(int(occurrences.max(initial=_NO_TOKEN)) - _NO_TOKEN + 1, dtype=np.bool_)
+    is_used[occurrences - _NO_TOKEN] = True
+    tokens = (np.flatnonzero(is_used) + _NO_TOKEN).astype(np.int32)
+    return tokens, (np.cumsum(is_used) - 1)[occurrences - _NO_TOKEN]
 
 
 def _find_vectors(

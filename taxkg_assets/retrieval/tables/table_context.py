@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import polars as pl
 
+from taxkg_assets.digests import digest_documents, find_unchanged
 from taxkg_assets.records import TableRecord, iter_records
 from taxkg_assets.retrieval.index.cell_columns import CellColumns
 from taxkg_assets.retrieval.index.precomputed import CATALOGUE
@@ -49,10 +50,87 @@ def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:
         Columns of `CATALOGUE`, one row per table.
     """
     rows = [
-        {"table_id": entry.row["table_id"], **asdict(entry.context), "words": sorted(entry.words)}
+        {
+            "table_id": entry.row["table_id"],
+            **{
+                context_field.name: getattr(entry.context, context_field.name) for context_field in fields(TableContext)
+            },
+            "words": sorted(entry.words),
+        }
         for entry in catalogue.entries
     ]
     return pl.DataFrame(rows, schema=CATALOGUE).sort("table_id")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCatalogue:
+    """The rows of a catalog that was built before.
+
+    Attributes:
+        digests: Digest of what the rows of each document were built from, by its id.
+        rows: Rows of `list_catalogue`.
+    """
+
+    digests: Mapping[str, str]
+    rows: pl.DataFrame
+
+
+def digest_sources(
+    *, tables: pl.DataFrame, documents: pl.DataFrame, chunks: pl.DataFrame, sections: pl.DataFrame
+) -> dict[str, str]:
+    """Compute for each document a digest of what the catalog of its tables is built from.
+
+    Args:
+        tables: Table `tables`.
+        documents: Table `documents`.
+        chunks: Table `chunks`.
+        sections: Table `sections`.
+
+    Returns:
+        Digest by document id.
+    """
+    return digest_documents(
+        tables,
+        documents.select("document_id", "form", "title", "revision", "tax_year", "irs_name"),
+        chunks.filter(pl.col("level") == "table").select(
+            "document_id", "heading_path", pl.col("node_ids").list.first()
+        ),
+        sections.select("document_id", "paragraph_ix", "table_id", "text"),
+    )
+
+
+def update_catalogue(
+    *,
+    tables: pl.DataFrame,
+    documents: pl.DataFrame,
+    chunks: pl.DataFrame,
+    sections: pl.DataFrame,
+    digests: Mapping[str, str],
+    stored: StoredCatalogue | None,
+) -> pl.DataFrame:
+    """List the catalog of the tables of changed documents, and take over the rows of the other documents.
+
+    Args:
+        tables: Table `tables`.
+        documents: Table `documents`.
+        chunks: Table `chunks`.
+        sections: Table `sections`.
+        digests: Digests of `digest_sources`.
+        stored: Rows of an older index; None to build all rows.
+
+    Returns:
+        The rows of `list_catalogue` over all tables.
+    """
+    kept_documents = [] if stored is None else find_unchanged(digests, stored.digests)
+    is_kept = tables["document_id"].is_in(kept_documents)
+    headings = list_headings(chunks, documents=documents)
+    catalogue = build_catalogue(
+        tables=tables.filter(~is_kept), documents=documents, headings=headings, sections=sections
+    )
+    rows = list_catalogue(catalogue)
+    if stored is not None and kept_documents:
+        rows = pl.concat([stored.rows.join(tables.filter(is_kept), on="table_id", how="semi"), rows])
+    return rows.sort("table_id")
 
 
 def read_catalogue(rows: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalogue:
@@ -141,7 +219,9 @@ def build_contexts(
     """
     document_by_id = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     paragraphs = sections.select("document_id", "paragraph_ix", "table_id", "text")
-    paragraphs = paragraphs.join(tables, on="document_id", how="semi").sort("document_id", "paragraph_ix")
+    paragraphs = paragraphs.join(tables, on="document_id", how="semi").sort(
+        "document_id", "paragraph_ix", maintain_order=True
+    )
     paragraphs_by_document = {
         key[0]: frame.rows(named=True) for key, frame in paragraphs.group_by("document_id", maintain_order=True)
     }

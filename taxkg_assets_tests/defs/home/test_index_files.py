@@ -20,11 +20,11 @@ from taxkg_assets.defs.home.index_files import (
     open_codes,
     open_tables,
     read_frame,
-    read_terms,
+    read_parts,
 )
+from taxkg_assets.defs.home.index_parts import read_current_index
 from taxkg_assets.defs.home.indexes import open_index
 from taxkg_assets.defs.home.store import Store
-from taxkg_assets.defs.retrieval import find_known_terms
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.index.index import read_rows
 from taxkg_assets.retrieval.index.precomputed import TERM_SOURCE_COLUMNS
@@ -72,20 +72,35 @@ def test_the_tables_of_an_index_are_those_of_the_release(sample_home: Path) -> N
 
 def test_terms_are_read_of_whole_files_that_the_same_code_wrote(sample_home: Path) -> None:
     home = Home(home=str(sample_home))
-    found = find_known_terms(home)
-    assert found.stored is not None
+    found = read_current_index(home.store)
+    assert found.parts is not None
     path = home.store.read("index")["path"].item()
     rows = read_rows(open_index(home.store, path), [*TERM_SOURCE_COLUMNS, "terms"])
-    assert found.stored.equals(rows)
-    assert read_terms(home.store, path, terms_by="other code") is None
+    assert found.parts.terms.equals(rows)
+    assert read_parts(home.store, path, terms_by="other code") is None
     mapped = sample_home / path / FACTS / "mapped.arrow"
     whole = mapped.read_bytes()
     mapped.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
-    assert find_known_terms(home).stored is None, "a file that is not as written"
+    assert read_current_index(home.store).parts is None, "a file that is not as written"
     mapped.write_bytes(whole[:-9])
-    assert find_known_terms(home).stored is None, "a file that was cut"
+    assert read_current_index(home.store).parts is None, "a file that was cut"
     shutil.rmtree(sample_home / path)
-    assert find_known_terms(home).stored is None, "an index that is gone"
+    assert read_current_index(home.store).parts is None, "an index that is gone"
+
+
+def test_units_of_a_damaged_file_are_not_taken_over(small_home: Path) -> None:
+    home = Home(home=str(small_home))
+    found = read_current_index(home.store).parts
+    assert found is not None
+    assert found.units is not None
+    assert found.units.digests.keys() == set(home.store.read("documents")["document_id"])
+    path = small_home / home.store.read("index")["path"].item() / "flat" / "units.arrow"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
+    found = read_current_index(home.store).parts
+    assert found is not None
+    assert found.units is None
+    assert found.catalogue is None
 
 
 @pytest.mark.parametrize("stored", ["labeled", "labelled"])

@@ -20,7 +20,7 @@ from taxkg_assets.defs.wiring import early_tables
 from taxkg_assets.defs.wiring.background import BackgroundWork
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, early_gates, find_run, record_output
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
-from taxkg_assets.defs.wiring.output_rows import Written
+from taxkg_assets.defs.wiring.output_rows import WholeTable, Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import StepDiedError
@@ -70,6 +70,25 @@ def test_a_table_is_made_early_once_and_taken_for_its_inputs_only(run: list[str]
     assert run == ["nodes"], "`edges` waits for `nodes`"
     assert take_table("nodes", made_from="from others") is None
     assert take_table("edges", made_from="from these") is None
+
+
+def test_a_table_that_can_be_divided_is_made_early_by_several_processes(
+    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    divided: list[str] = []
+
+    def make_shares(home: Home, name: str, states: Any, *, made_from: str) -> WholeTable:
+        divided.append(name)
+        return WholeTable(pl.DataFrame(), made_from)
+
+    step = PIPELINE["nodes"].step
+    assert step is not None
+    monkeypatch.setattr(PIPELINE["nodes"], "step", replace(step, divided_table="documents"))
+    monkeypatch.setattr(early_tables, "make_in_shares", make_shares)
+    monkeypatch.setattr(early_tables, "write_whole", lambda store, name, rows: WRITTEN)
+    _begin(tmp_path)
+    assert take_table("nodes", made_from="from these") is WRITTEN
+    assert (divided, run) == (["nodes"], [])
 
 
 def test_a_table_below_a_gate_that_has_not_passed_is_not_made_early(
