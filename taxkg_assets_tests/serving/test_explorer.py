@@ -34,6 +34,21 @@ def test_a_question_leads_to_the_rectangle_on_the_page(open_page: Any) -> None:
     assert page.locator(".passage[aria-current=true]").count() == 1
 
 
+def test_a_passage_shows_the_quoted_words_marked(open_page: Any) -> None:
+    page = open_page(f"/?q={QUESTION}")
+    page.get_by_role("heading", name="Answer").wait_for()
+    cited = int(page.locator(".cite").first.inner_text())
+    card = page.locator(f"#passage-{cited}")
+    mark = card.locator("mark").first
+    marked_words = mark.inner_text()
+    assert marked_words.strip() in page.get_by_label("Answer", exact=True).inner_text()
+    inside, shown = mark.bounding_box(), card.locator(".text").bounding_box()
+    assert shown["y"] <= inside["y"] < shown["y"] + shown["height"], "the quote is within the closed card"
+    for button in card.get_by_role("button", name="Show all").all():
+        button.click()
+        assert card.locator("mark").first.inner_text() == marked_words
+
+
 def test_back_leads_to_the_question_before(open_page: Any) -> None:
     page = open_page("/")
     _ask(page, QUESTION)
