@@ -158,7 +158,7 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
             bool, Field(description="whether to return whole texts instead of the part that matches")
         ] = False,
     ) -> PassagesReply:
-        """Rank passages for a question, each with its matching part. Read one with `passage`; for an answer use `ask`."""
+        """Rank passages for a question, each with its matching part. `passage` reads one; for an answer use `ask`."""
         filters = {"form": form, "year": year, "document": document, "tag": tag}
         return reply_passages(service.search(question, k=k, level=level, **filters), is_full=full)
 
