@@ -12,6 +12,7 @@ from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.cell_places import place_cells
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.same_text import note_same_text
+from taxkg_assets.serving.text_places import place_texts
 from taxkg_assets.settings import Settings
 
 CONTEXT_CHARS = 120
@@ -31,7 +32,7 @@ def answer_with_places(released: Released, question: str, *, settings: Settings,
         The answer. Each passage also lists the other revisions that print the same paragraph.
     """
     answer = ask(released.searcher, question, settings=settings, with_rectangles=True, **options)
-    answer = place_cells(answer, released)
+    answer = place_texts(place_cells(answer, released), released)
     return answer.model_copy(update={"results": note_same_text(answer.results, released)})
 
 
