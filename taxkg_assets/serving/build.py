@@ -152,8 +152,7 @@ def build(
             result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=closed, skipped=skipped)
             is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
             if is_current:
-                _record_inputs(instance, store, result=result, log_level=log_level)
-                _report_unchanged(instance, store, result=result)
+                _report_unchanged(instance, store, result=result, log_level=log_level)
             for selection in () if is_current else _phases(select):
                 if result.is_done:
                     run_selection(instance, store, selection=selection, result=result, log_level=log_level)
@@ -199,8 +198,9 @@ def _record_inputs(instance: dg.DagsterInstance, store: Store, *, result: BuildR
     result.is_done, result.run_ids, result.errors = run.is_done, run.run_ids, run.errors
 
 
-def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult) -> None:
-    """Report the current tables with the results of their gates; no run is needed."""
+def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult, log_level: str) -> None:
+    """Report the current tables with the results of their gates; a run only records new inputs of some."""
+    _record_inputs(instance, store, result=result, log_level=log_level)
     for evaluation in latest_evaluations(instance):
         record_gate(evaluation, result)
     for name in PIPELINE.built():

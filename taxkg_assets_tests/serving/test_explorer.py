@@ -176,3 +176,21 @@ def test_text_of_a_question_is_text(open_page: Any) -> None:
     page = open_page("/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20box%201a")
     page.locator(".answer").wait_for()
     assert page.locator("#view img[src='x']").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (f"/?q={QUESTION}&year=soon", "“soon” is no year"),
+        ("/?view=changes&name=nothing", "no two revisions of “nothing”"),
+    ],
+)
+def test_what_an_address_asks_in_vain_is_said_and_not_replaced(open_page: Any, address: str, said: str) -> None:
+    page = open_page(address)
+    alert = page.get_by_role("alert")
+    alert.wait_for()
+    assert said in alert.inner_text()
+
+
+def test_a_blank_question_is_none(open_page: Any) -> None:
+    open_page("/?q=%20").get_by_role("heading", name="Ask tax forms").wait_for()

@@ -1,7 +1,7 @@
 """Tables that are current, but whose last materialization recorded other inputs: the UI calls them unsynced.
 
-A training materializes its model table also where no model is promoted. What reads the model in use is then as it would
-be built anew, and no build has anything to do, but Dagster compares the versions of the table.
+A training materializes its model table also where no model is promoted. The tables that read the model in use are then
+current, and a build has nothing to do, but Dagster compares the versions of the model table.
 """
 
 from __future__ import annotations

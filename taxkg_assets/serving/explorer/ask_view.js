@@ -212,7 +212,7 @@ const answerCard = (found, onCite) => {
     if (absent.length) card.append(el("p", {}, el("b", {}, `The library has no document about ${absent.join(" and ")}.`)));
     const nearest = found.results.length ? " Open “Nearest passages” below to see what comes closest; it may be about something else." : "";
     card.append(el("p", {}, `No passage answers this question well enough.${nearest}`),
-      el("p", { class: "note" }, "Try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
+      el("p", { class: "note" }, "Ask in the language of the documents, try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
   } else {
     card.append(...answerBlocks(found, onCite));
   }
@@ -226,6 +226,7 @@ const answerCard = (found, onCite) => {
 };
 
 export const showAsk = async (view, params, { signal, retry }) => {
+  if (params.year && !/^\d{4}$/.test(params.year)) throw new ApiError(`“${params.year}” is no year. Write a year with four digits, such as 2024.`, 422);
   const requested = { question: params.q, form: params.form || null, year: Number(params.year) || null, document: params.document || null, k: 8 };
   fill(view, el("p", { class: "soft" }, "Searching …"));
   announce("Searching");
@@ -289,7 +290,7 @@ export const showFailure = (view, error, retry) => {
   const canRetry = !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
   fill(view, el("section", { class: "card answer failed", role: "alert" },
     el("h1", { tabindex: -1 }, error.status === 404 ? "Not found" : "This did not work"),
-    el("p", {}, error.message),
+    el("p", {}, error.message.charAt(0).toUpperCase() + error.message.slice(1)),
     el("p", { class: "actions" }, canRetry
       ? el("button", { type: "button", onclick: retry }, "Try again")
       : link({ view: "documents" }, "See the documents"))));
