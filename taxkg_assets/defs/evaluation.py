@@ -1,7 +1,9 @@
 """Assets of the stage `evaluation`: questions, ranked runs, the report; and the gate before a release."""
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_type_hints
 
 import dagster as dg
 import dataframely as dy
@@ -30,9 +32,10 @@ from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
 from taxkg_assets.evaluation.family_figures import build_family_figures
 from taxkg_assets.evaluation.family_gaps import compare_groups
 from taxkg_assets.evaluation.metrics import build_metrics, render_metrics, score_runs
+from taxkg_assets.evaluation.optional_components import describe_unmeasured
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.records import RankedPassageRecord
+from taxkg_assets.records import PromotionRecord, RankedPassageRecord, iter_records
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.guardrail import read_confidence
 from taxkg_assets.retrieval.encoding.encoder import Encoder
@@ -362,6 +365,22 @@ def left_out_families(family_figures: dy.DataFrame[schemas.FamilyFigures]) -> Ve
     )
 
 
+def read_trained(store: Store) -> dict[str, list[PromotionRecord]]:
+    """Read the trained models with their gains, promoted or not.
+
+    Args:
+        store: Tables of the home.
+
+    Returns:
+        Rows of `model` and `reranker`, by name of the table.
+    """
+    columns = list(get_type_hints(PromotionRecord))
+    return {
+        name: list(iter_records(store.read_or_empty(name).select(columns), PromotionRecord))
+        for name in ("model", "reranker")
+    }
+
+
 def build_report_and_pages(
     eval_queries: dy.DataFrame[schemas.EvalQueries],
     eval_runs: dy.DataFrame[schemas.EvalRuns],
@@ -395,7 +414,7 @@ def build_report_and_pages(
         abstention=score_abstention(eval_queries, eval_runs, system=FULL, scores=scores),
         floors=load_floors("eval_report"),
         families=compare_groups(family_figures, load_floors("family_figures")),
-        not_built=find_missing(steps),
+        unmeasured=describe_unmeasured(find_missing(steps), read_trained(store)),
         guide_at=read_confidence(settings.guidance_relevance),
     )
     store.storage.write("reports/evaluation.md", pages.markdown.encode())
@@ -417,7 +436,9 @@ eval_report = table(
     schemas.EvalReport,
     build_report_and_pages,
     group="evaluation",
+    optional=("model", "reranker"),
     resources={"store": lambda home: home.store},
+    fingerprint=lambda home: digest(json.dumps(read_trained(home.store), sort_keys=True)),
     show=show_report,
 )
 

@@ -48,7 +48,7 @@ def render_report(
     floors: Sequence[Floor] = (),
     families: pl.DataFrame | None = None,
     released: str = "full",
-    not_built: Sequence[str] = (),
+    unmeasured: Mapping[str, str] | None = None,
     guide_at: float | None = None,
     title: str = "Retrieval report",
 ) -> RenderedReport:
@@ -62,7 +62,7 @@ def render_report(
         floors: Floors to list.
         families: Rows from `compare_groups`; None to leave the section out.
         released: System that the floors apply to.
-        not_built: Components that do not exist yet.
+        unmeasured: Optional components that no comparison measured, with the reason.
         guide_at: Confidence below which the system abstains, marked in the plot.
         title: Title of the report.
 
@@ -78,7 +78,7 @@ def render_report(
         set_abstention = abstention.filter(pl.col("query_set") == query_set)
         blocks += _write_abstention(list(set_abstention.iter_rows(named=True)), guide_at)
         set_ablation = list(ablation.filter(pl.col("query_set") == query_set).iter_rows(named=True))
-        blocks += _write_ablation(set_ablation, not_built)
+        blocks += _write_ablation(set_ablation, unmeasured or {})
     blocks += _write_floors(eval_report, floors, released)
     blocks += _write_families(families)
     blocks += _write_unresolved(eval_queries)
@@ -222,7 +222,7 @@ def _write_abstention(rows: Sequence[Row], guide_at: float | None) -> list[Block
 _LAST_BOUND = 0.8
 
 
-def _write_ablation(rows: Sequence[Row], not_built: Sequence[str]) -> list[Block]:
+def _write_ablation(rows: Sequence[Row], unmeasured: Mapping[str, str]) -> list[Block]:
     if not rows:
         return []
     table = Table(
@@ -242,7 +242,7 @@ def _write_ablation(rows: Sequence[Row], not_built: Sequence[str]) -> list[Block
             )
             for row in rows
         )
-        + tuple((Cell(name), Cell("not built"), *(Cell(NOTHING) for _ in range(8))) for name in not_built),
+        + tuple((Cell(name), Cell(state), *(Cell(NOTHING) for _ in range(8))) for name, state in unmeasured.items()),
     )
     plots = []
     for name in (metric for metric in PLOTTED if any(row["metric"] == metric for row in rows)):

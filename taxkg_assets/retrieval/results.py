@@ -61,6 +61,9 @@ class Explanation(BaseModel):
     route: RouteExplanation = Field(description="interpretation of the question")
     edge: None = Field(default=None, description="always null: a search does not follow graph edges")
     chunk_ids: list[str] = Field(description="ids of the chunks that make up the passage")
+    hit_start: Found[int] = Field(
+        default=0, description="index of the character of `text` where the chunk that matches begins, after its context"
+    )
     unit: Found[str | None] = Field(
         default=None, description="id of the document, page or section that this passage is the best of"
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from taxkg_assets.retrieval.answering.answer import Answer
+from taxkg_assets.retrieval.answering.units import Piece
 from taxkg_assets.retrieval.results import Flag, Result
 from taxkg_assets.serving.agent_schemas import (
     AnswerReply,
@@ -20,6 +21,7 @@ from taxkg_assets.serving.agent_schemas import (
     CellsReply,
     ChangeReply,
     ChangesReply,
+    CitedReply,
     DocumentReply,
     DocumentsReply,
     FieldReply,
@@ -30,7 +32,6 @@ from taxkg_assets.serving.agent_schemas import (
     PassageReply,
     PassagesReply,
     RelationReply,
-    SourceReply,
     TraceReply,
     TraceStepReply,
 )
@@ -38,6 +39,7 @@ from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.formula_words import write_formula
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.library_replies import DocumentEntry, FormField
+from taxkg_assets.serving.quotes import excerpt, find_quotes, find_regions
 from taxkg_assets.serving.replies import (
     BoxRow,
     CellRow,
@@ -92,7 +94,7 @@ def reply_answer(answer: Answer, *, k: int) -> AnswerReply:
         abstained=answer.abstained,
         outcome=answer.outcome,
         confidence=answer.confidence,
-        sources=[SourceReply(**_source(row, SHORT)) for row in rows],
+        sources=[_cite(answer, row) for row in rows],
         cautions=_cautions(answer.quality),
     )
 
@@ -109,7 +111,7 @@ def reply_passages(results: Iterable[Result], *, is_full: bool) -> PassagesReply
     """
     rows = [
         PassageReply(
-            **(_source(row, SHORT) | ({"text": row.text} if is_full else {})),
+            **(_source(row) | ({"text": row.text} if is_full else {})),
             doc_type=row.doc_type,
             is_cut=not is_full and len(" ".join(row.text.split())) > SHORT,
             cautions=_cautions(row.quality),
@@ -370,9 +372,20 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
     )
 
 
-def _source(row: Result, max_chars: int) -> dict[str, Any]:
+def _cite(answer: Answer, row: Result) -> CitedReply:
+    """Return a passage with the rectangles of the words that the answer quotes, on the page where they begin."""
+    regions = find_regions(answer, row.rank)
+    source = _source(row, find_quotes(answer, row.rank)) | ({"page": regions[0].page} if regions else {})
+    return CitedReply(
+        **source,
+        rectangles=[[box.page, *(round(edge, 1) for edge in (box.x0, box.y0, box.x1, box.y1))] for box in regions],
+    )
+
+
+def _source(row: Result, quotes: Sequence[Piece] = ()) -> dict[str, Any]:
     names = ("document", "form", "revision", "page", "heading_path", "node_id")
-    return {"number": row.rank, "text": cut(row.text, max_chars), **{name: getattr(row, name) for name in names}}
+    text = excerpt(row, quotes, max_chars=SHORT)
+    return {"number": row.rank, "text": text, **{name: getattr(row, name) for name in names}}
 
 
 def _cautions(flags: Iterable[Flag]) -> list[str]:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 
 class SourceReply(BaseModel):
-    """A passage that an answer cites, or the nearest one where it abstains."""
+    """A passage with its place."""
 
     number: int = Field(description="number in the answer, [n]")
     document: str = Field(description="document id")
@@ -14,8 +14,16 @@ class SourceReply(BaseModel):
     revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     page: int = Field(description="page of the PDF, from 1")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
-    text: str = Field(description="first words of the passage; a longer text ends with …")
+    text: str = Field(description="the part of the passage that matches or is quoted; … marks where text is left out")
     node_id: str = Field(description="id for the tools `passage` and `evidence`")
+
+
+class CitedReply(SourceReply):
+    """A passage that an answer cites, or the nearest one where it abstains."""
+
+    rectangles: list[list[int | float]] = Field(
+        description="places of the quoted words: [page, x0, y0, x1, y1], in points from the top left; empty if unknown"
+    )
 
 
 class AnswerReply(BaseModel):
@@ -25,7 +33,7 @@ class AnswerReply(BaseModel):
     abstained: bool = Field(description="whether the library does not answer the question")
     outcome: str = Field(description="answer, guidance (general guidance only) or abstention")
     confidence: float = Field(description="estimated chance that the answer contains what is needed, 0 to 1")
-    sources: list[SourceReply] = Field(description="cited passages; without an answer, the nearest passages")
+    sources: list[CitedReply] = Field(description="cited passages; without an answer, the nearest passages")
     cautions: list[str] = Field(description="quality flags of the cited documents")
 
 
@@ -33,7 +41,7 @@ class PassageReply(SourceReply):
     """A ranked passage."""
 
     doc_type: str = Field(description="form, filer_instructions, recipient_instructions, publication, statute, other")
-    is_cut: bool = Field(description="whether `text` is only the beginning; the tool `passage` returns the whole text")
+    is_cut: bool = Field(description="whether `text` is only a part; the tool `passage` returns the whole text")
     cautions: list[str] = Field(description="quality flags of the document")
 
 
@@ -62,7 +70,7 @@ class FullPassageReply(BaseModel):
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
     perspective: str = Field(description="audience of the passage: filer, recipient, …")
     text: str = Field(description="full text of the passage")
-    rectangles: list[list[float]] = Field(description="[page, x0, y0, x1, y1], in points from the top left")
+    rectangles: list[list[int | float]] = Field(description="[page, x0, y0, x1, y1], in points from the top left")
     relations: list[RelationReply] = Field(
         description="relations of the passage: includes, excludes, requires, refers_to, …"
     )

@@ -27,6 +27,7 @@ from taxkg_assets.defs.wiring.compat import record_runs_at
 from taxkg_assets.defs.wiring.early_gates import early_gates
 from taxkg_assets.defs.wiring.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
 from taxkg_assets.defs.wiring.io_manager import DeltaIO
+from taxkg_assets.defs.wiring.provenance import find_unsynced
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, WORK_TAG, Home
 from taxkg_assets.defs.wiring.step_process import prepare_processes, reads_much
@@ -151,7 +152,7 @@ def build(
             result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=closed, skipped=skipped)
             is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
             if is_current:
-                _report_unchanged(instance, store, result=result)
+                _report_unchanged(instance, store, result=result, log_level=log_level)
             for selection in () if is_current else _phases(select):
                 if result.is_done:
                     run_selection(instance, store, selection=selection, result=result, log_level=log_level)
@@ -187,8 +188,19 @@ def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
     return True
 
 
-def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult) -> None:
-    """Report the current tables with the results of their gates; no run is needed."""
+def _record_inputs(instance: dg.DagsterInstance, store: Store, *, result: BuildResult, log_level: str) -> None:
+    """Materialize current tables that the UI calls unsynced; nothing is written but which inputs they are made from."""
+    unsynced = find_unsynced(instance)
+    if not unsynced:
+        return
+    run = BuildResult(is_done=True, seconds=0.0, run_ids=[])
+    run_selection(instance, store, selection=dg.AssetSelection.assets(*unsynced), result=run, log_level=log_level)
+    result.is_done, result.run_ids, result.errors = run.is_done, run.run_ids, run.errors
+
+
+def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult, log_level: str) -> None:
+    """Report the current tables with the results of their gates; a run only records new inputs of some."""
+    _record_inputs(instance, store, result=result, log_level=log_level)
     for evaluation in latest_evaluations(instance):
         record_gate(evaluation, result)
     for name in PIPELINE.built():

@@ -8,7 +8,7 @@ from pathlib import Path
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.defs.evaluation import FULL, find_missing, find_steps, open_systems
+from taxkg_assets.defs.evaluation import FULL, find_missing, find_steps, open_systems, read_trained
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.evaluation.ablation import score_ablation
 from taxkg_assets.evaluation.abstention import score_abstention
@@ -17,6 +17,7 @@ from taxkg_assets.evaluation.answer_report import render_answers, score_replies
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
+from taxkg_assets.evaluation.optional_components import describe_unmeasured
 from taxkg_assets.evaluation.query_log import render_usage, summarize_usage
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.retrieval.answering.answer import ask
@@ -129,7 +130,7 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
         eval_queries=queries,
         ablation=ablation,
         abstention=score_abstention(queries, runs, system=FULL),
-        not_built=find_missing(steps),
+        unmeasured=describe_unmeasured(find_missing(steps), read_trained(released.store)),
         guide_at=read_confidence(Settings().guidance_relevance),
         title=f"Retrieval on {gold.name}",
     )

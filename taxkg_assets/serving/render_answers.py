@@ -14,6 +14,7 @@ from rich.text import Text
 
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.results import Flag, Result
+from taxkg_assets.serving.quotes import find_regions
 from taxkg_assets.serving.replies import BoxRow, CellRow
 
 
@@ -67,17 +68,19 @@ def print_answer(question: str, answer: Answer, *, out: Console) -> None:
     out.print(f"[dim]confidence {answer.confidence:.2f}{model_note}[/]", highlight=False)
     cited_results = [r for r in answer.results if f"[{r.rank}]" in answer.answer]
     for result in cited_results:
-        corners = next((box for box in result.bboxes if box.page == result.page), None)
-        position = (
-            f" at ({corners.x0:.0f}, {corners.y0:.0f})-({corners.x1:.0f}, {corners.y1:.0f}) pt" if corners else ""
-        )
-        out.print(f"[bold cyan]\\[{result.rank}][/] {_format_source(result)}[dim]{position}[/]", highlight=False)
+        regions = find_regions(answer, result.rank)
+        pages = sorted({box.page for box in regions}) or [result.page]
+        out.print(f"[bold cyan]\\[{result.rank}][/] {_format_source(result, pages)}", highlight=False)
+        for page, boxes in groupby(regions, key=lambda box: box.page):
+            places = ", ".join(f"({box.x0:.0f}, {box.y0:.0f})-({box.x1:.0f}, {box.y1:.0f})" for box in boxes)
+            out.print(Padding(Text(f"quoted from p. {page} at {places} pt", style="dim"), (0, 0, 0, 4)))
     print_cautions(answer.quality, out=out)
 
 
-def _format_source(result: Result) -> str:
+def _format_source(result: Result, pages: Sequence[int] = ()) -> str:
     form = escape(f"{result.form} {result.revision}".strip())
-    return f"[bold]{escape(result.document)}[/] p. {result.page} [green]{form}[/] {escape(result.heading_path)}"
+    printed_pages = ", ".join(str(page) for page in pages or (result.page,))
+    return f"[bold]{escape(result.document)}[/] p. {printed_pages} [green]{form}[/] {escape(result.heading_path)}"
 
 
 def print_boxes(rows: Sequence[BoxRow], *, out: Console) -> None:

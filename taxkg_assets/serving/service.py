@@ -17,19 +17,18 @@ from typing import Any, TypeVar, cast
 from cachetools import LRUCache
 
 from taxkg_assets.graph.change_report import GROUPS, find_group
-from taxkg_assets.retrieval.answering.answer import Answer, ask
+from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box, list_boxes
-from taxkg_assets.serving.cell_places import place_cells
 from taxkg_assets.serving.diff import compare, resolve_revision_pair
 from taxkg_assets.serving.drafts import DraftFile
 from taxkg_assets.serving.evidence import draw_evidence, read_node
 from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.lines import find_lines
+from taxkg_assets.serving.quotes import answer_with_places
 from taxkg_assets.serving.released import Released, open_release
 from taxkg_assets.serving.replies import BoxRow, CellRow, ChangeRow, LineRow, NodeDetail, Served, Trace
-from taxkg_assets.serving.same_text import note_same_text
 from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.serving.trace import trace
 from taxkg_assets.serving.verify import Checker
@@ -147,11 +146,7 @@ class Service:
         check_filters(released, **filters)
 
         def make_answer() -> Answer:
-            answer = ask(
-                released.searcher, question, settings=self.settings, k=k, level=level, with_rectangles=True, **filters
-            )
-            answer_with_cells = place_cells(answer, released)
-            return answer_with_cells.model_copy(update={"results": note_same_text(answer_with_cells.results, released)})
+            return answer_with_places(released, question, settings=self.settings, k=k, level=level, **filters)
 
         return self._answer_from_cache(
             released, "ask", [question, k, level, filters], make_answer, can_be_cached=self._is_final

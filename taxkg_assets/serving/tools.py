@@ -154,9 +154,11 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
         tag: Annotated[
             str | None, Field(max_length=100, description="return only passages with this tag or entity")
         ] = None,
-        full: Annotated[bool, Field(description="whether to return whole texts instead of their first words")] = False,
+        full: Annotated[
+            bool, Field(description="whether to return whole texts instead of the part that matches")
+        ] = False,
     ) -> PassagesReply:
-        """Rank passages for a question, each with its first words. Read one with `passage`; for an answer use `ask`."""
+        """Rank passages for a question, each with its matching part. `passage` reads one; for an answer use `ask`."""
         filters = {"form": form, "year": year, "document": document, "tag": tag}
         return reply_passages(service.search(question, k=k, level=level, **filters), is_full=full)
 

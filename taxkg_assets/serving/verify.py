@@ -128,16 +128,17 @@ class Checker:
         document_ids = documents.own or self._passages.search(claim)
         comparisons = self._passages.compare(claim, document_ids)
         decision = decide(comparisons, is_open=self._graph.reads(claim))
+        reason = explain_decision(decision, claim.text, language=self._language)
         if decision.verdict is Verdict.supported or not claim.values:
-            return decision, explain_decision(decision)
+            return decision, reason
         if any(
             comparison.agrees and comparison.score >= load_verification().thresholds.contradiction
             for comparison in comparisons
         ):
             # A passage of the named documents states the claim's values, so that no other document can be meant.
-            return decision, explain_decision(decision)
+            return decision, reason
         other_decision = self._find_elsewhere(claim, document_ids, documents.others, decision)
-        return other_decision or (decision, explain_decision(decision))
+        return other_decision or (decision, reason)
 
     def _check_statement(self, statement: Statement, claim: Claim, draft: DraftFile) -> Finding:
         decision, reason = self.decide(claim)

@@ -14,6 +14,7 @@ _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•▪◦]|\d{1,3}[.)]|[a-z][.)])\s+")
 _QUOTE_LINE = re.compile(r"^\s{0,3}>\s?")
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{3,}")
+_MEMO_LINE = re.compile(r"^\s{0,3}\**(?:To|From|Cc|Bcc|Date|Re|Subject|TO|FROM|CC|BCC|DATE|RE|SUBJECT)\**\s*:")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _QUOTED = re.compile(r"“(?P<curly>[^“”]{8,2000}?)”|(?<![\w\"])\"(?P<plain>[^\"]{8,2000}?)\"(?!\w)")
 _MARKUP = re.compile(r"\*\*|__|`|!?\[(?P<text>[^\]]*)\]\([^)]*\)|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
@@ -94,7 +95,7 @@ def read_draft(text: str) -> Draft:
 
 
 def _find_blocks(text: str) -> Iterator[_Block]:
-    """Find paragraphs, list items, headings, quoted blocks and table rows; fenced code is left out."""
+    """Find paragraphs, list items, headings, quoted blocks, table rows, heads of memos; fenced code is left out."""
     start, kind, is_code, place = 0, "", False, 0
     for line in text.splitlines(keepends=True):
         own = _kind_of(line)
@@ -103,7 +104,9 @@ def _find_blocks(text: str) -> Iterator[_Block]:
             own = ""
         elif is_code:
             own = ""
-        is_continued = (own == "text" and kind in ("text", "item")) or (own == "quote" and kind == "quote")
+        elif own == "memo" and kind in ("text", "item"):
+            own = "text"
+        is_continued = (own == "text" and kind in ("text", "item")) or (own in ("quote", "memo") and kind == own)
         if not is_continued:
             if kind:
                 yield _Block(start, place, kind)
@@ -116,7 +119,12 @@ def _find_blocks(text: str) -> Iterator[_Block]:
 def _kind_of(line: str) -> str:
     if not line.strip() or _TABLE_RULE.match(line):
         return ""
-    for kind, pattern in (("heading", _HEADING), ("item", _ITEM), ("quote", _QUOTE_LINE)):
+    for kind, pattern in (
+        ("heading", _HEADING),
+        ("item", _ITEM),
+        ("quote", _QUOTE_LINE),
+        ("memo", _MEMO_LINE),
+    ):
         if pattern.match(line):
             return kind
     return "row" if line.lstrip().startswith("|") else "text"
@@ -133,7 +141,8 @@ def _find_statements(text: str, blocks: list[_Block]) -> Iterator[Statement]:
             headings[level] = _strip_markup(_HEADING.sub(r"\g<text>", own.strip()))
             lead_in = ""
             continue
-        if block.kind == "quote":
+        is_memo_head = block.kind == "memo" and own.strip().count("\n")
+        if block.kind == "quote" or is_memo_head:
             continue
         path = tuple(headings[level] for level in sorted(headings))
         offset = block.start + (len(found[0]) if (found := _ITEM.match(own)) else 0)
@@ -145,7 +154,7 @@ def _find_statements(text: str, blocks: list[_Block]) -> Iterator[Statement]:
                 opened = lead_in if block.kind == "item" else ""
                 most = load_verification().limits.statement_characters
                 yield Statement(words[:most], offset + start, offset + end, path, opened)
-        if block.kind == "text":
+        if block.kind in ("text", "memo"):
             last = _strip_markup(body[ranges[-1][0] : ranges[-1][1]]) if ranges else ""
             lead_in = last if last.endswith(":") else ""
 

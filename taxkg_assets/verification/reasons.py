@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from taxkg_assets.verification.clause_words import find_words
 from taxkg_assets.verification.comparison import Comparison
 from taxkg_assets.verification.decision import Decision
+from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.verdicts import ComparedValue, Verdict
 
 _MOST_WORDS = 6
+_PUNCTUATION = ".,;:!?()[]“”\"'"
 
 
-def explain_decision(decision: Decision) -> str:
+def explain_decision(decision: Decision, statement: str, *, language: Language) -> str:
     """Explain in words why a statement has its verdict.
 
     Args:
         decision: The decision.
+        statement: The statement as the draft prints it.
+        language: Functions that read words.
 
     Returns:
         One or two sentences.
@@ -26,7 +31,7 @@ def explain_decision(decision: Decision) -> str:
     if row is None:
         return "No passage of the documents that the statement names is near."
     if decision.verdict is Verdict.unclear:
-        return "The nearest passage does not decide: " + _say_missing(row) + "."
+        return "The nearest passage does not decide: " + _say_missing(row, statement, language=language) + "."
     return "No passage says so; the nearest one is shown."
 
 
@@ -65,7 +70,7 @@ def _list_differences(decision: Decision) -> str:
     return "; ".join(parts)
 
 
-def _say_missing(row: Comparison) -> str:
+def _say_missing(row: Comparison, statement: str, *, language: Language) -> str:
     if row.differences:
         return "; ".join(
             f"{difference.stated} in the draft, {difference.found} in the passage" for difference in row.differences
@@ -73,5 +78,12 @@ def _say_missing(row: Comparison) -> str:
     if row.unmatched:
         return "it does not state " + ", ".join(own.text for own in row.unmatched)
     if row.missing:
-        return "it does not mention " + ", ".join(row.missing[:_MOST_WORDS])
+        missing_words = [_print_stem(stem, statement, language=language) for stem in row.missing[:_MOST_WORDS]]
+        return "it does not mention " + ", ".join(f"“{word}”" for word in missing_words)
     return "it neither affirms nor denies the statement for sure"
+
+
+def _print_stem(stem: str, statement: str, *, language: Language) -> str:
+    """Return the word of a statement that has a stem, as printed."""
+    printed_words = (word.strip(_PUNCTUATION) for word in statement.split())
+    return next((word for word in printed_words if stem in find_words(word, language=language)), stem)

@@ -126,7 +126,10 @@ def summarize(report: Report) -> str:
             f"{_count(report.skipped, 'sentence')} without a form, box, line, amount, date or rule: not checked."
         )
     if report.unchecked:
-        words.append(f"{_count(report.unchecked, 'statement')} beyond the limit: not checked; split the draft.")
+        words.append(
+            f"{_count(report.unchecked, 'statement')} not checked: the time or the number of statements is used up; "
+            "split the draft."
+        )
     return " ".join(words)
 
 

@@ -40,7 +40,7 @@ def rendered() -> RenderedReport:
         abstention=score_abstention(queried, ran, system="full"),
         eval_queries=queried,
         floors=[floor],
-        not_built=["tuned model"],
+        unmeasured={"tuned model": "not trained"},
     )
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.serving.cell_places import find_quoted_cells
 from taxkg_assets.serving.service import Service
+from taxkg_assets.serving.text_places import place_texts
 
 CELLS = [
     {"row_ix": row, "col_ix": column, "row_path": name, "col_path": head, "text": text}
@@ -58,3 +60,26 @@ def test_a_passage_names_the_other_revisions_that_say_the_same(built_samples: Pa
             same = nodes.filter(document_id=other.document, page=other.page)["text"]
             assert texts[row.node_id] in same.to_list()
             assert all(box.page >= other.page for box in other.bboxes)
+
+
+def test_a_quoted_heading_and_a_sentence_without_element_are_found_in_their_document(built_samples: Path) -> None:
+    service = Service(str(built_samples))
+    released = service.current
+    found = service.ask("What is reported in box 1a?", k=5)
+    result = found.results[0]
+    anchors = released.table("anchors").filter(document_id=result.document)
+    heading = anchors.filter(kind="box").row(0, named=True)
+    section = released.table("sections").filter(document_id=result.document).row(-1, named=True)
+    pieces = [
+        Piece(role="item", text=heading["heading"]),
+        Piece(role="sentence", text=section["text"][:60]),
+        Piece(role="sentence", text="Nobody printed this sentence."),
+        Piece(role="label", text=heading["heading"]),
+    ]
+    answer = found.model_copy(update={"units": [Unit(rank=result.rank, label="", pieces=pieces)]})
+    placed = place_texts(answer, released).units[0].pieces
+    assert any(box.page == heading["page"] for box in placed[0].bboxes)
+    assert placed[1].bboxes
+    assert {box.page for box in placed[1].bboxes} <= set(released.table("sections")["page"])
+    assert placed[2].bboxes == []
+    assert placed[3].bboxes == []

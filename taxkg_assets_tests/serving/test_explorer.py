@@ -34,6 +34,21 @@ def test_a_question_leads_to_the_rectangle_on_the_page(open_page: Any) -> None:
     assert page.locator(".passage[aria-current=true]").count() == 1
 
 
+def test_a_passage_shows_the_quoted_words_marked(open_page: Any) -> None:
+    page = open_page(f"/?q={QUESTION}")
+    page.get_by_role("heading", name="Answer").wait_for()
+    cited = int(page.locator(".cite").first.inner_text())
+    card = page.locator(f"#passage-{cited}")
+    mark = card.locator("mark").first
+    marked_words = mark.inner_text()
+    assert marked_words.strip() in page.get_by_label("Answer", exact=True).inner_text()
+    inside, shown = mark.bounding_box(), card.locator(".text").bounding_box()
+    assert shown["y"] <= inside["y"] < shown["y"] + shown["height"], "the quote is within the closed card"
+    for button in card.get_by_role("button", name="Show all").all():
+        button.click()
+        assert card.locator("mark").first.inner_text() == marked_words
+
+
 def test_back_leads_to_the_question_before(open_page: Any) -> None:
     page = open_page("/")
     _ask(page, QUESTION)
@@ -161,3 +176,21 @@ def test_text_of_a_question_is_text(open_page: Any) -> None:
     page = open_page("/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20box%201a")
     page.locator(".answer").wait_for()
     assert page.locator("#view img[src='x']").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (f"/?q={QUESTION}&year=soon", "“soon” is no year"),
+        ("/?view=changes&name=nothing", "no two revisions of “nothing”"),
+    ],
+)
+def test_what_an_address_asks_in_vain_is_said_and_not_replaced(open_page: Any, address: str, said: str) -> None:
+    page = open_page(address)
+    alert = page.get_by_role("alert")
+    alert.wait_for()
+    assert said in alert.inner_text()
+
+
+def test_a_blank_question_is_none(open_page: Any) -> None:
+    open_page("/?q=%20").get_by_role("heading", name="Ask tax forms").wait_for()

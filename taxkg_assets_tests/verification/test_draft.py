@@ -84,3 +84,17 @@ def test_a_long_draft_is_read_in_time_that_grows_with_its_length() -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "```\n$5\n```"])
 def test_nothing_is_found_where_nothing_is_stated(text: str) -> None:
     assert read_draft(text).statements == ()
+
+
+@pytest.mark.parametrize("head", ["To: The harbor master\nFrom: B. Quay\nDate: May 3, 2031\nRe: Box 2 of Form 9\n"])
+def test_the_head_of_a_memo_states_nothing(head: str) -> None:
+    texts = [own.text for own in read_draft(f"{head}\nReport rent in box 1.\n").statements]
+    assert texts == ["Report rent in box 1."]
+    bold = head.replace("To:", "**To:**").replace("Re:", "**Re**:")
+    assert len(read_draft(f"{bold}\nReport rent in box 1.\n").statements) == 1
+
+
+def test_one_line_with_a_word_and_a_colon_is_a_statement() -> None:
+    assert [own.text for own in read_draft("Date: file Form 9 by May 3, 2031.\n").statements]
+    (only,) = read_draft("Send copies of the letter\nTo: the harbor master by May 3.\n").statements
+    assert only.text == "Send copies of the letter To: the harbor master by May 3."

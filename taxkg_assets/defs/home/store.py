@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from deltalake import CommitProperties, PostCommitHookProperties, write_deltalake
+from deltalake import CommitProperties, PostCommitHookProperties, WriterProperties, write_deltalake
 from deltalake.exceptions import TableNotFoundError
 
 from taxkg_assets.defs.home.bucket import S3Storage
@@ -47,6 +47,8 @@ BUILD, TRAINING = "build", "training"
 """Purpose of a lock: one of each at a time, so that a new document never waits for training."""
 POLL_SECONDS = 0.5
 
+_ROW_GROUPS = WriterProperties(compression="SNAPPY", max_row_group_size=4096)
+"""Rows of a few elements or documents are read without the rest of their table: rows are sorted by their key."""
 _KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 """A release reads old versions by their log, however old it is; `defs/retention.py` knows which entries may go."""
 SOURCE_MANIFEST = "sources.json"
@@ -192,6 +194,7 @@ class Store(StoredTables):
             storage_options=self._options(),
             commit_properties=properties,
             post_commithook_properties=_KEEP_LOG,
+            writer_properties=_ROW_GROUPS,
             **how,
         )
 

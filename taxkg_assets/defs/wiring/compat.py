@@ -17,6 +17,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from cachetools import LRUCache
+from dagster._core.definitions.data_version import DATA_VERSION_TAG, INPUT_DATA_VERSION_TAG_PREFIX
 from dagster._core.execution.context.metadata_logging import AssetMetadataHandle, OutputMetadataAccumulator
 from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._core.storage import sql
@@ -37,6 +38,8 @@ __all__ = [
     "AssetCheckExecutionRecord",
     "AssetCheckExecutionRecordStatus",
     "add_partition_metadata",
+    "data_version_of",
+    "input_versions_of",
     "record_runs_at",
     "reuse_engines",
     "set_data_version",
@@ -57,6 +60,29 @@ def set_data_version(context: dg.OutputContext, version: str) -> None:
         version: Digest of the rows.
     """
     context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
+
+
+def data_version_of(materialization: dg.AssetMaterialization) -> str:
+    """Return the data version of a materialization; empty if it has none.
+
+    Args:
+        materialization: Recorded materialization of an asset.
+    """
+    return (materialization.tags or {}).get(DATA_VERSION_TAG, "")
+
+
+def input_versions_of(materialization: dg.AssetMaterialization) -> dict[str, str]:
+    """Return the data version that each input had when an asset was materialized, by the input's name.
+
+    Args:
+        materialization: Recorded materialization of an asset.
+    """
+    prefix = f"{INPUT_DATA_VERSION_TAG_PREFIX}/"
+    return {
+        tag.removeprefix(prefix): version
+        for tag, version in (materialization.tags or {}).items()
+        if tag.startswith(prefix)
+    }
 
 
 def step_of(context: dg.InputContext) -> Any:

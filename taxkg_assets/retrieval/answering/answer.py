@@ -296,7 +296,8 @@ def list_allowed_documents(
 
 def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
     """Return the relevance, blended with a model's grade if grading by a model is on, and the guardrail's decision."""
-    relevance = guardrail.score_kind(found.kind, found.signals) if found.results else 0.0
+    is_readable = guardrail.shares_script(question, [row.text for row in found.results])
+    relevance = guardrail.score_kind(found.kind, found.signals) if found.results and is_readable else 0.0
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = blend_relevance(relevance, question, found.results, proposer=model)
     outcome = guardrail.find_outcome(

@@ -329,6 +329,30 @@ def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
     return all(row["years"] and max(route.years) < min(row["years"]) for row in editions)
 
 
+_LAST_LATIN = "\u024f"
+"""Last letter of Unicode's Latin blocks."""
+
+
+def shares_script(question: str, texts: Sequence[str]) -> bool:
+    """Return whether passages can be about a question that is mostly written in another script than the Latin one.
+
+    Only its numbers and the names of forms match passages of another script, so that these match by chance.
+
+    Args:
+        question: The user's question.
+        texts: Texts of the passages.
+
+    Returns:
+        True if most letters are Latin, or if the passages print most of the other letters.
+    """
+    letters = [letter for letter in question if letter.isalpha()]
+    other_letters = [letter for letter in letters if letter > _LAST_LATIN]
+    if 2 * len(other_letters) <= len(letters):
+        return True
+    printed = frozenset().union(*texts)
+    return 2 * sum(letter in printed for letter in other_letters) > len(other_letters)
+
+
 def find_outcome(relevance: float, *, answer_at: float, guide_at: float, is_on: bool = True) -> str:
     """Decide between an answer, general guidance and abstention.
 

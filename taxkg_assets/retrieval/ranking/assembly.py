@@ -100,7 +100,8 @@ class Assembly:
         assert passage_window is not None
         section_window = Windows(passages, level="section").expand_hit(row) if unit["level"] == "section" else None
         text = f"{unit['text']}\n{passage_window.text}".strip()
-        return section_window or Window(text, passage_window.bboxes, passage_window.chunk_ids)
+        hit_start = len(text) - len(passage_window.text.strip())
+        return section_window or Window(text, passage_window.bboxes, passage_window.chunk_ids, hit_start)
 
     def _prefetch(self, chosen: Sequence[tuple[Candidate, Sequence[int]]]) -> None:
         """Load the columns that results show, in one read."""
@@ -173,4 +174,5 @@ class Assembly:
             coverage=round(coverage, 4),
             route=self.ranking.route.describe(),
             chunk_ids=list(window.chunk_ids),
+            hit_start=window.hit_start,
         )

@@ -19,11 +19,19 @@ SHOWN_COLUMNS = ("text", "bboxes", "node_ids", "heading_path", "anchor_key", "an
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Adjacent chunks of a document joined to one passage."""
+    """Adjacent chunks of a document joined to one passage.
+
+    Attributes:
+        text: Text of the chunks.
+        bboxes: Their rectangles.
+        chunk_ids: Their ids.
+        hit_start: Index of the character of `text` at which the hit begins, after its context.
+    """
 
     text: str
     bboxes: tuple[dict[str, Any], ...]
     chunk_ids: tuple[str, ...]
+    hit_start: int = 0
 
 
 @dataclass
@@ -97,8 +105,14 @@ class Windows:
         """
         columns = self.facts.columns
         self.facts.prefetch(rows, SHOWN_COLUMNS)
+        text, hit_start = "", 0
+        for row, printed_text in zip(rows, self._print(rows, hit=hit), strict=True):
+            text += "\n" if text else ""
+            hit_start = len(text) if row == hit else hit_start
+            text += printed_text
         return Window(
-            text="\n".join(self._print(rows, hit=hit)),
+            text=text,
+            hit_start=hit_start,
             bboxes=tuple(box for row in rows for box in columns["bboxes"][row]),
             chunk_ids=tuple(columns["chunk_id"][row] for row in rows),
         )
@@ -148,7 +162,7 @@ class Windows:
             heading, text = columns["heading_path"][row].rpartition(" > ")[2], columns["text"][row]
             is_new = self.level == "auto" and anchors[row] not in (previous_anchor, anchors[hit])
             if is_new and heading and heading not in text.partition("\n")[0]:
-                yield heading
+                text = f"{heading}\n{text}"
             previous_anchor = anchors[row]
             yield text
 

@@ -113,10 +113,10 @@ def ask(
     """Answer a question with citations or general guidance, or abstain."""
     if queries is None:
         keep_to_one_thread()
-    from taxkg_assets.retrieval.answering.answer import ask as answer_question
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.batch import run_batch, run_line
     from taxkg_assets.serving.filters import check_filters
+    from taxkg_assets.serving.quotes import answer_with_places
     from taxkg_assets.serving.released import open_release
 
     check_question(question, queries, output)
@@ -133,7 +133,7 @@ def ask(
         err.print(f"Wrote the answers to {counted(count, 'question')} to {output}.")
         return
     with answering():
-        answer = answer_question(released.searcher, question, settings=settings, k=k, **filters)
+        answer = answer_with_places(released, question, settings=settings, k=k, **filters)
     if as_json:
         print_json(answer.model_dump())
     else:

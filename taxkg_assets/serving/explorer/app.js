@@ -59,7 +59,7 @@ const render = async ({ isMoved = false } = {}) => {
   const params = readAddress();
   fillQuestion(params);
   markNavigation(params);
-  const show = params.q ? showAsk : params.view ? VIEWS[params.view] ?? showUnknown : showStart;
+  const show = params.q?.trim() ? showAsk : params.view ? VIEWS[params.view] ?? showUnknown : showStart;
   // Each address writes into a stage of its own, so a late reply cannot overwrite a newer state.
   const stage = el("div", {}, el("p", { class: "soft" }, "Loading …"));
   view.replaceChildren(stage);

@@ -1,6 +1,7 @@
 // A question: its answer, the passages it rests on, and the page where they stand.
 import { ApiError, getDocuments, postJson } from "./api.js";
 import { announce, el, fieldId, fill, formName, isNarrow, keyName, link, placeLink, words } from "./dom.js";
+import { excerptOf, quotedRanges } from "./excerpt.js";
 import { createPageViewer, showInDialog } from "./page_viewer.js";
 import { textBlock } from "./text.js";
 
@@ -94,19 +95,27 @@ const pagesOf = row => {
   return pages.length > 1 ? `pages ${pages.slice(0, -1).join(", ")} and ${pages.at(-1)}` : `page ${pages[0]}`;
 };
 
-const passageCard = (row, { known, question, onShow }) => {
-  const body = el("div", { class: "text clamped" }, textBlock(row.text));
+const passageCard = (row, { known, question, quotes, onShow }) => {
+  const ranges = quotedRanges(row.text, quotes);
+  const parts = excerptOf(row.text, ranges, { hitStart: row.via.hit_start, countWords: line => sharedWords(question, line).length });
+  const isExcerpt = parts.length > 1 || parts[0].start > 0 || parts[0].end < row.text.length;
+  const gap = () => el("div", { class: "gap" }, "…");
+  const drawExcerpt = () => parts.flatMap((part, place) => [
+    (place > 0 || part.start > 0) && gap(), ...textBlock(row.text.slice(part.start, part.end), { offset: part.start, ranges })])
+    .concat(parts.at(-1).end < row.text.length ? gap() : []);
+  const body = el("div", { class: "text clamped" }, drawExcerpt());
   const more = el("button", {
-    class: "quiet small", type: "button", "aria-expanded": "false", hidden: true,
+    class: "quiet small", type: "button", "aria-expanded": "false", hidden: !isExcerpt,
     onclick: () => {
       const isOpen = body.classList.toggle("clamped") === false;
+      fill(body, isOpen ? textBlock(row.text, { ranges }) : drawExcerpt());
       more.setAttribute("aria-expanded", isOpen);
       more.textContent = isOpen ? "Show less" : "Show all";
     },
   }, "Show all");
   // Nothing is laid out within closed details, so the size counts when it is known, and after each change of the window.
   new ResizeObserver(() => {
-    if (body.classList.contains("clamped")) more.hidden = body.scrollHeight <= body.clientHeight + 4;
+    if (body.classList.contains("clamped")) more.hidden = !isExcerpt && body.scrollHeight <= body.clientHeight + 4;
   }).observe(body);
   const source = known.get(row.document);
   return el("article", { class: "card passage", id: `passage-${row.rank}`, "aria-label": `Passage ${row.rank}` },
@@ -203,7 +212,7 @@ const answerCard = (found, onCite) => {
     if (absent.length) card.append(el("p", {}, el("b", {}, `The library has no document about ${absent.join(" and ")}.`)));
     const nearest = found.results.length ? " Open “Nearest passages” below to see what comes closest; it may be about something else." : "";
     card.append(el("p", {}, `No passage answers this question well enough.${nearest}`),
-      el("p", { class: "note" }, "Try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
+      el("p", { class: "note" }, "Ask in the language of the documents, try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
   } else {
     card.append(...answerBlocks(found, onCite));
   }
@@ -217,6 +226,7 @@ const answerCard = (found, onCite) => {
 };
 
 export const showAsk = async (view, params, { signal, retry }) => {
+  if (params.year && !/^\d{4}$/.test(params.year)) throw new ApiError(`“${params.year}” is no year. Write a year with four digits, such as 2024.`, 422);
   const requested = { question: params.q, form: params.form || null, year: Number(params.year) || null, document: params.document || null, k: 8 };
   fill(view, el("p", { class: "soft" }, "Searching …"));
   announce("Searching");
@@ -247,7 +257,7 @@ export const showAsk = async (view, params, { signal, retry }) => {
     showRow(found.results[number - 1], line);
     cards[number - 1].scrollIntoView({ block: "nearest" });
   };
-  cards.push(...found.results.map(row => passageCard(row, { known, question: params.q, onShow: showRow })));
+  cards.push(...found.results.map(row => passageCard(row, { known, question: params.q, quotes: quotesOf(found, row), onShow: showRow })));
   const isAbstention = hasAbstained(found);
   const list = isAbstention
     ? el("details", {}, el("summary", {}, `Nearest passages (${cards.length})`), cards)
@@ -263,11 +273,14 @@ export const showAsk = async (view, params, { signal, retry }) => {
   if (found.results.length && !isNarrow() && !isAbstention) showRow(found.results[first - 1] ?? found.results[0]);
 };
 
+// What an answer quotes from a passage.
+const quotesOf = (found, row) => (found.units ?? []).filter(unit => unit.rank === row.rank)
+  .flatMap(unit => unit.pieces.filter(piece => piece.role !== "label" && piece.role !== "note"));
+
 // Rectangles of the answer's own words in a passage, each once: two sentences can share a line. Those of one line of the
 // answer, if one is given.
 const exactBoxes = (found, row, line) => {
-  const pieces = (found.units ?? []).filter(unit => unit.rank === row.rank)
-    .flatMap(unit => unit.pieces.filter(piece => piece.role !== "label" && piece.role !== "note"));
+  const pieces = quotesOf(found, row);
   const mine = pieces.filter(piece => line.includes(piece.text));
   const boxes = (mine.length ? mine : pieces).flatMap(piece => piece.bboxes);
   return [...new Map(boxes.map(box => [JSON.stringify(box), box])).values()];
@@ -277,7 +290,7 @@ export const showFailure = (view, error, retry) => {
   const canRetry = !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
   fill(view, el("section", { class: "card answer failed", role: "alert" },
     el("h1", { tabindex: -1 }, error.status === 404 ? "Not found" : "This did not work"),
-    el("p", {}, error.message),
+    el("p", {}, error.message.charAt(0).toUpperCase() + error.message.slice(1)),
     el("p", { class: "actions" }, canRetry
       ? el("button", { type: "button", onclick: retry }, "Try again")
       : link({ view: "documents" }, "See the documents"))));

@@ -1,5 +1,5 @@
 // What changed between two revisions of a document, side by side, word by word.
-import { getDocuments, getJson } from "./api.js";
+import { ApiError, getDocuments, getJson } from "./api.js";
 import { el, fill, keyName, link, placeLink, plural, revisionName, words } from "./dom.js";
 
 const marked = (text, ranges, tag) => {
@@ -55,6 +55,9 @@ export const showChanges = async (view, params, { signal, navigate }) => {
   if (!products.length) {
     fill(view, el("h1", { tabindex: -1 }, "Changes between revisions"), el("p", {}, "This library contains one revision of each document, so there is nothing to compare."));
     return;
+  }
+  if (params.name && !products.some(([name]) => name === params.name)) {
+    throw new ApiError(`The library has no two revisions of “${params.name}”, so there is nothing to compare.`, 404);
   }
   const [product, rows] = products.find(([name]) => name === params.name) ?? products[0];
   const option = (row, selected) => el("option", { value: row.document, selected }, revisionName(row));

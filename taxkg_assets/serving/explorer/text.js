@@ -23,8 +23,22 @@ const tableOf = lines => {
     el("tr", {}, cells.map(cell => el((hasHead && place === 0) || isBold(cells) ? "th" : "td", {}, bare(cell)))))));
 };
 
-export const textBlock = text => {
+// A line with the ranges of its characters marked; `offset` is where it begins in the text of the ranges.
+const markedLine = (line, offset, ranges) => {
+  const parts = [];
+  let done = 0;
+  for (const range of ranges) {
+    const start = Math.max(range.start - offset, done), end = Math.min(range.end - offset, line.length);
+    if (start >= end) continue;
+    parts.push(line.slice(done, start), el("mark", {}, line.slice(start, end)));
+    done = end;
+  }
+  return [...parts, line.slice(done)].filter(Boolean);
+};
+
+export const textBlock = (text, { offset = 0, ranges = [] } = {}) => {
   const blocks = [];
+  let place = offset;
   let rows = [];
   const flush = () => {
     if (rows.length > 1) blocks.push(tableOf(rows));
@@ -32,9 +46,11 @@ export const textBlock = text => {
     rows = [];
   };
   for (const line of text.split("\n")) {
+    const start = place;
+    place += line.length + 1;
     if (isRow(line)) { rows.push(line); continue; }
     flush();
-    blocks.push(el("div", {}, line));
+    blocks.push(el("div", {}, markedLine(line, start, ranges)));
   }
   flush();
   return blocks;

@@ -91,7 +91,7 @@ const showReport = (place, report) => {
     el("h2", { tabindex: -1 }, "Report"),
     el("p", {}, `${plural(report.findings.length, "finding")}, ${outcome}.`,
       report.skipped > 0 && ` ${plural(report.skipped, "sentence")} without a form, box, line, amount, date or rule: not checked.`,
-      report.unchecked > 0 && ` ${plural(report.unchecked, "statement")} beyond the limit: not checked; split the draft.`),
+      report.unchecked > 0 && ` ${plural(report.unchecked, "statement")} not checked: the time or the number of statements of one request is used up. Split the draft.`),
     el("ul", { class: "tally" }, Object.entries(NAMES).filter(([verdict]) => report.counts[verdict]).map(([verdict, name]) =>
       el("li", { class: TONES[verdict] }, el("b", {}, String(report.counts[verdict])), name))),
     el("div", { class: "split" },
@@ -113,7 +113,7 @@ export const showVerify = async (view, params, { signal }) => {
       text.focus();
       return;
     }
-    fill(results, el("p", { class: "soft", role: "status" }, "Checking …"));
+    fill(results, el("p", { class: "soft", role: "status" }, "Checking … A page of text takes up to half a minute."));
     try {
       if (chosen && chosen.size > MOST_BYTES) throw new Error("The file is larger than 700 kB: use taxkg verify on the command line.");
       const isPdf = chosen && (chosen.type === "application/pdf" || chosen.name.toLowerCase().endsWith(".pdf"));

@@ -170,3 +170,19 @@ def test_every_kind_of_answer_states_a_fitted_probability(kind: str) -> None:
 def test_more_words_of_the_question_make_a_cell_or_a_list_surer(kind: str) -> None:
     few, many = (guardrail.score_kind(kind, {"evidence": 1.0, "coverage": share}) for share in (0.1, 0.9))
     assert few < many
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "is_shared"),
+    [
+        ("Where are 2b fees reported?", ["Fees go in box 2b."], True),
+        ("Où déclarer les frais de la case 2b ?", ["Fees go in box 2b."], True),
+        ("表格9999第2b栏是什么", ["Form 9999 box 2b"], False),
+        ("表格9999第2b栏是什么", ["表格9999", "第2b栏是什么意思"], True),
+        ("2b", [], True),
+    ],
+)
+def test_a_question_in_a_script_that_no_passage_prints_has_no_answer(
+    question: str, texts: list[str], *, is_shared: bool
+) -> None:
+    assert guardrail.shares_script(question, texts) == is_shared

@@ -81,3 +81,10 @@ def test_passages_after_the_first_ones_are_narrow(facts: PassageFacts) -> None:
         text for text in _numbers(Windows(facts, ranked_rows=ranked, window_count=5), 6) if text != "Berth"
     ] == list("016")
     assert _numbers(Windows(facts, ranked_rows=[6], window_count=5), 6) == ["6"]
+
+
+@pytest.mark.parametrize("hit", [0, 3, 7])
+def test_a_passage_states_where_its_hit_begins(facts: PassageFacts, hit: int) -> None:
+    window = Windows(facts, ranked_rows=[0, 3, 7]).expand_hit(hit)
+    assert window is not None
+    assert window.text[window.hit_start :].lstrip().startswith(f"{hit} quay")
