@@ -178,8 +178,9 @@ def _settle_word(tags: list[str], lemmas: list[str], at: int) -> str:
 
 
 def _is_whole_amount(tags: list[str], lemmas: list[str], at: int) -> bool:
-    """Decide whether a word for a part names a whole: `the refundable portion`, `this box portion`."""
-    return lemmas[at - 1] in _WHOLE or (lemmas[at - 1] == "box" and tags[at - 1] == "T")
+    """Decide whether a word for a part names a whole amount: `the refundable portion`, `the amount in this box`."""
+    is_this_box = lemmas[at] == "box" and tags[at - 1] == "T"
+    return is_this_box or lemmas[at - 1] in _WHOLE
 
 
 def _is_passive(tags: list[str], before: int) -> bool:
