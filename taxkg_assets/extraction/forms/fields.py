@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import dataframely as dy
@@ -87,55 +88,131 @@ def _split_labels(
     Check boxes that answer a question: the question and the answer ("Are you blind? Yes"). Check boxes of one column:
     the words above all of them, and the words above each. Options: the words before the options, and the option.
     Other fields of a line: the label of the line, and the words of the field's spoken text that the label lacks.
+
+    Args:
+        rows: Rows of `fields`; their labels are changed.
+        spoken_labels: Label in the spoken text of each field, in the order of the rows.
+        printed_form: Headings, lines, boxes and columns of the form.
+        lines: Printed lines of each page.
     """
+    for field_ixs in _group_by_label(rows):
+        first_row = rows[field_ixs[0]]
+        page, label, column = first_row["page"], first_row["label"], first_row["column"]
+        is_box = first_row["key"].startswith("box_") and not column
+        if not is_box:
+            spoken_differ = len({spoken_labels[ix] for ix in field_ixs} - {""}) > 1
+            if spoken_differ and not column:
+                _add_spoken_words(rows, field_ixs, spoken_labels)
+            # The entries of a line or column have their label in common.
+            field_ixs = [ix for ix in field_ixs if rows[ix]["kind"] == "checkbox"]
+        if len(field_ixs) < 2:
+            continue
+        bottom = rows[field_ixs[0]]["bbox"]["y1_pt"]
+        column_head = printed_form.find(page, f"column_{column}", y=bottom) if column else None
+        boxes = [rows[ix]["bbox"] for ix in field_ixs]
+        words_over = [_find_words_over(label, box, column_head, lines.get(page, ())) for box in boxes]
+        labels = _combine_over(label, words_over) or _split_label(
+            label, [rows[ix] for ix in field_ixs], [spoken_labels[ix] for ix in field_ixs]
+        )
+        for ix, own_label in zip(field_ixs, labels, strict=True):
+            rows[ix]["label"] = own_label
+
+
+def _group_by_label(rows: Sequence[dict[str, Any]]) -> list[list[int]]:
+    """Return the numbers of the rows that share a label, as fields of one line, box or column; one list for each."""
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
         if row["key"] or row["column"]:
             # The lines of a box have one label.
-            place_in_table = row["column"], "" if row["key"].startswith("box_") else row["row"]
-            groups[row["page"], row["copy"], row["key"], *place_in_table, row["label"]].append(ix)
-    for (page, _, key, column, _, label), label_ixs in groups.items():
-        indices = label_ixs
-        if not key.startswith("box_") or column:
-            if not column and len({spoken_labels[ix] for ix in label_ixs} - {""}) > 1:
-                for ix in (ix for ix in label_ixs if rows[ix]["kind"] != "checkbox"):
-                    rows[ix]["label"] = add_words(label, spoken_labels[ix])
-            indices = [ix for ix in label_ixs if rows[ix]["kind"] == "checkbox"]
-        if len(indices) < 2:
-            continue
-        column_head = (
-            printed_form.find(page, f"column_{column}", y=rows[indices[0]]["bbox"]["y1_pt"]) if column else None
-        )
-        words_over = [_find_words_over(label, rows[ix]["bbox"], column_head, lines.get(page, ())) for ix in indices]
-        if (
-            all(words_over)
-            and len(set(words_over)) > 1
-            and (label_rest := remove_parts(label, {*words_over})) is not None
-        ):
-            for ix, part in zip(indices, words_over, strict=True):
-                rows[ix]["label"] = " ".join(f"{label_rest} {part}".split())
-            continue
-        parts = [find_words(label, spoken_labels[ix]) for ix in indices]
-        answers = [find_answer(rows[ix]["spoken"]) for ix in indices]
-        spoken_parts = [spoken_labels[ix] for ix in indices]
-        has_checks_alone = all(rows[ix]["kind"] == "checkbox" for ix in indices)
-        options = find_option_labels(label, spoken_parts) if has_checks_alone else []
-        if all(answers) and len(set(answers)) > 1:
-            _set_labels(rows, indices, [f"{find_question(label)} {answer}" for answer in answers])
-        elif options:
-            _set_labels(rows, indices, options)
-        elif all(parts) and len(set(parts)) == len(indices):
-            _set_labels(rows, indices, parts)
-        elif has_checks_alone:
-            _set_labels(rows, indices, find_distinct_labels(spoken_parts) or [label] * len(indices))
-        else:
-            own_labels = [find_own_words(label, spoken_labels[ix], key=rows[ix]["key"]) or label for ix in indices]
-            _set_labels(rows, indices, own_labels)
+            table_row = "" if row["key"].startswith("box_") else row["row"]
+            groups[row["page"], row["copy"], row["key"], row["column"], table_row, row["label"]].append(ix)
+    return list(groups.values())
 
 
-def _set_labels(rows: Sequence[dict[str, Any]], indices: Sequence[int], labels: Sequence[str]) -> None:
-    for ix, label in zip(indices, labels, strict=True):
-        rows[ix]["label"] = label
+def _add_spoken_words(rows: Sequence[dict[str, Any]], field_ixs: Sequence[int], spoken_labels: Sequence[str]) -> None:
+    """Add to the label of each entry of a line the words of its spoken text that the label lacks."""
+    for ix in field_ixs:
+        if rows[ix]["kind"] != "checkbox":
+            rows[ix]["label"] = add_words(rows[ix]["label"], spoken_labels[ix])
+
+
+def _combine_over(label: str, words_over: Sequence[str]) -> list[str]:
+    """Return the labels of check boxes of a column: the words above all of them, and the words above each.
+
+    Args:
+        label: Their common label: `Box is Red Blue`.
+        words_over: Words right above each: `Red`, `Blue`.
+
+    Returns:
+        `Box is Red`, `Box is Blue`; empty where some have no words of their own above them.
+    """
+    if not all(words_over) or len(set(words_over)) < 2:
+        return []
+    common_words = remove_parts(label, {*words_over})
+    if common_words is None:
+        return []
+    return [" ".join(f"{common_words} {words}".split()) for words in words_over]
+
+
+def _split_label(label: str, rows: Sequence[Row], spoken_labels: Sequence[str]) -> list[str]:
+    """Return the labels of several fields with a common one, by what a screen reader says of each.
+
+    Args:
+        label: The common label.
+        rows: Rows of the fields.
+        spoken_labels: Label in the spoken text of each field.
+    """
+    answers = [find_answer(row["spoken"]) for row in rows]
+    if all(answers) and len(set(answers)) > 1:
+        return [f"{find_question(label)} {answer}" for answer in answers]
+    are_check_boxes = all(row["kind"] == "checkbox" for row in rows)
+    if are_check_boxes and (options := find_option_labels(label, spoken_labels)):
+        return list(options)
+    parts = [find_words(label, spoken_label) for spoken_label in spoken_labels]
+    if all(parts) and len(set(parts)) == len(rows):
+        return parts
+    if are_check_boxes:
+        return list(find_distinct_labels(spoken_labels)) or [label] * len(rows)
+    return [
+        find_own_words(label, spoken_label, key=row["key"]) or label
+        for row, spoken_label in zip(rows, spoken_labels, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """What is printed for a field.
+
+    Attributes:
+        key: Key of its line or box; empty for a field in a table or without one.
+        source: What the key is from: the form's `template`, or the `layout` of the page.
+        anchor: Its printed line; None for none.
+        box: Its box on a face; None for none.
+    """
+
+    key: str
+    source: str
+    anchor: Row | None
+    box: FaceBox | None
+
+
+def _find_owner(stated_field: StatedField, printed_form: _PrintedForm, *, is_trusted: bool) -> _Owner:
+    """Find the line or box of a field: the one it states, if that is printed, else the one next to it."""
+    page, key = stated_field.field.page, stated_field.key
+    source = "template" if stated_field.field.is_from_template and is_trusted else "layout"
+    anchor = printed_form.find(page, key, y=stated_field.field.y1) if key else None
+    box = printed_form.boxes.get((page, key)) if key.startswith("box_") else None
+    if anchor is not None or box is not None:
+        return _Owner(key, source, anchor, box)
+    if key or source == "layout":
+        # The stated key is not printed, or the field states none: what is printed near the field decides.
+        box, adjacent_line = printed_form.find_box(stated_field), printed_form.find_adjacent(stated_field)
+        if box is not None:
+            return _Owner(box.box_key, "layout", None, box)
+        if adjacent_line is not None:
+            return _Owner(str(adjacent_line["key"]), "layout", adjacent_line, None)
+    # The field may be in a table, and the line that it states not printed.
+    return _Owner("" if (page, key) in printed_form.unprinted_keys else key, source, None, None)
 
 
 def _find_words_over(label: str, field_box: Row, column_head: Row | None, lines: Sequence[Line]) -> str:
@@ -344,6 +421,7 @@ def _label_of(stated_field: StatedField, anchor: Row | None, box: FaceBox | None
     """Return the printed label of a field's line, box or column; else its caption, else its spoken text."""
     if box is not None and box.label:
         return box.label
+    # In a table, the column says more of a field than the line.
     for row in (column_head, anchor) if stated_field.row else (anchor, column_head):
         if row is not None and any(map(str.isalpha, row["heading"])) and not _is_number(row):
             return str(row["heading"])
