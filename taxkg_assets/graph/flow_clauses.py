@@ -232,8 +232,8 @@ def _read_sentence(
     """
     same = find_same_amount(masked)
     if same is not None and any(places[index].forms for index in same):
-        target, source = (places[index] for index in same)
-        yield FlowStatement("flows_to", source, target, offset, offset + len(masked), "clause_equal")
+        into, out_of = (places[index] for index in same)
+        yield FlowStatement("flows_to", out_of, into, offset, offset + len(masked), "clause_equal")
         return
     words = read_words(masked)
     bounds = split_clauses(masked, words)

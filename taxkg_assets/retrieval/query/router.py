@@ -10,8 +10,9 @@ from typing import TypedDict, TypeVar
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.filers import find_filers
 from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
-from taxkg_assets.rules.families import Rule, RuleList
+from taxkg_assets.rules.families import RuleList
 from taxkg_assets.rules.forms import find_named_forms, split_forms
+from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.lay_terms import load_lay_terms
 from taxkg_assets.rules.models.levels import load_levels
 from taxkg_assets.rules.models.router import load_router
