@@ -321,10 +321,7 @@ def _section_rows(
         forms = context.resolver.find_forms(anchor_id, document_id)
         key, canonical = context.box_of(anchor_id, document_id)
         heading = context.resolver.anchors.get(anchor_id or "")
-        if table is not None:
-            text, boxes = table["title"] or row["text"], [{"page": table["page"], **table["bbox"]}]
-        else:
-            text, boxes = row["text"], merge_pieces(lines)
+        text = table["title"] or row["text"] if table else row["text"]
         node = {
             "node_id": row["table_id"] or row["element_id"],
             "document_id": document_id,
@@ -337,7 +334,7 @@ def _section_rows(
             "text": text,
             "concepts": context.concepts_in(row["text"], forms=forms),
             "page": row["page"],
-            "bboxes": boxes,
+            "bboxes": [{"page": table["page"], **table["bbox"]}] if table else merge_pieces(lines),
             "order": row["element_id"],
         }
         yield node
