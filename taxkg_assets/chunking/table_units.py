@@ -77,7 +77,7 @@ class _RowGroup(NamedTuple):
 
 
 def _group_rows(body: Sequence[tuple[str, ...]], max_words: int) -> list[_RowGroup]:
-    """Divide the rows of a table into groups of at most so many words; a longer row is a group of its own."""
+    """Divide the rows of a table into groups of at most `max_words` words; a longer row is a group of its own."""
     groups = [_RowGroup([], "")]
     inner_header, word_count = "", 0
     for row_ix, row in enumerate(body):

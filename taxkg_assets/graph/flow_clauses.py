@@ -228,7 +228,7 @@ def _read_sentence(
         before: What the sentences before it named; changed.
         heading_kind: What the heading explains.
         offset: Where the sentence begins in the passage.
-        filed: Forms of the filers whom the sentence is about, and where they end in the passage.
+        filed: Forms of the filers that the sentence is about, and where they end in the passage.
     """
     same = find_same_amount(masked)
     if same is not None and any(places[index].forms for index in same):
@@ -287,7 +287,7 @@ def _make_statement(
         clause: The clause.
         pair: Source and target.
         heading_kind: What the heading explains.
-        filed: Forms of the filers whom the sentence is about, and where they end in the passage.
+        filed: Forms of the filers that the sentence is about, and where they end in the passage.
         span: Where the clause begins and ends in the passage.
     """
     source, target = pair
@@ -397,7 +397,7 @@ def _remember(
 
 
 def _remember_condition(read: Clause, found: list[FoundPlace], before: Before, heading_kind: str) -> list[Place]:
-    """Remember what a condition says of amounts, and return the places whose amounts its main clause may move."""
+    """Remember which amounts a condition names, and return the places whose amounts its main clause may move."""
     if "F" in read.words.tags:
         before.named = []
     is_on_one_place = _SUBJECT.match(read.text) is not None

@@ -6,13 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from taxkg_assets.graph.flow_clauses import WITHIN, read_clauses
 from taxkg_assets.graph.flow_context import Said
-from taxkg_assets.graph.flow_ends import NO_LINE, About, End, Lines, year_of
+from taxkg_assets.graph.flow_ends import NO_LINE, About, End, Lines
 from taxkg_assets.graph.flow_lists import (
     find_listed_form,
     introduces_list,
@@ -31,16 +31,14 @@ from taxkg_assets.graph.flow_statements import (
     read_item,
     read_passage,
 )
+from taxkg_assets.graph.flow_subjects import Subject, find_subject, list_heading_keys
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
 from taxkg_assets.graph.place_patterns import FORM_NAME
-from taxkg_assets.graph.places import Place, find_places, name_forms, range_keys
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, Owners, find_parents
+from taxkg_assets.graph.places import Place, find_places, name_forms
+from taxkg_assets.graph.schedule_scopes import Owners, find_parents
 
 Row = Mapping[str, Any]
-_HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
 _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
-_BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
-_RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
 _QUESTION = re.compile(r"Question \d")
 """Heading on a line that takes an answer; amounts below it are compared with a limit."""
@@ -85,21 +83,6 @@ class _Before:
     boxes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     amounts: dict[str, NamedAmounts] = field(default_factory=lambda: defaultdict(NamedAmounts))
     placed: list[tuple[Row, About, PlacedAmount]] = field(default_factory=list)
-
-
-class Subject(NamedTuple):
-    """What a passage is about.
-
-    Attributes:
-        about: The form, its year and its schedules.
-        heading_kind: What its heading explains: `boxes` of a form that the reader received, `given` boxes that the
-            reader fills in for somebody else, `lines`, or empty.
-        end: The box or line; None for a heading on none.
-    """
-
-    about: About
-    heading_kind: str
-    end: End | None
 
 
 def read_passages(
@@ -164,7 +147,7 @@ def _read_statements(row: Row, before: _Before, subject: Subject) -> Iterator[Fl
         return
     label = end.line["label"] if end.line else ""
     topic = f"{row['heading'] or ''} {label}"
-    range_of_heading = _list_heading_keys(row["key"] or "") if end.key == row["key"] else []
+    range_of_heading = list_heading_keys(row["key"] or "") if end.key == row["key"] else []
     for statement in _read_passage(row, before, heading_kind=subject.heading_kind, topic=topic):
         yield from _spread(statement, range_of_heading, subject.about.form) if range_of_heading else [statement]
 
@@ -417,12 +400,6 @@ def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
     }
 
 
-def _list_heading_keys(key: str) -> list[str]:
-    """List the keys of a heading on a range of lines or boxes: `boxes_1-3`; empty for another heading."""
-    match = _RANGE.match(key)
-    return list(range_keys(match[1], match[2])) if match else []
-
-
 def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[FlowStatement]:
     """Assign to each line of the heading its own place of a range as long.
 
@@ -502,62 +479,3 @@ def _place_on_return(statement: FlowStatement, text: str, form: str) -> FlowStat
     if target is None or target.forms or not _INCOME.search(text[: target.start]):
         return statement
     return replace(statement, target=replace(target, forms=(form,)))
-
-
-def _is_amount_of(form: str, row: Row, document: Row) -> bool:
-    """Decide whether a passage of a booklet names a line of the form in its heading: other lines are the booklet's."""
-    if form == document["form"]:
-        return False
-    return any(form in place.forms for place in find_places(row.get("text", "")))
-
-
-def find_subject(
-    row: Row, document: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
-) -> Subject:
-    """Determine the form that a passage is about, and the box or line that its heading explains.
-
-    Args:
-        row: Passage or table with the columns of its heading.
-        document: Row of `documents`.
-        heading: Words of the heading.
-        known: Lines of all documents.
-        scope: Schedule or worksheet that owns its lines, from `find_scopes`.
-        schedules: Full names of the schedules that the document names.
-
-    Returns:
-        The subject; a passage of a publication, or below a heading on no line, has no end.
-    """
-    is_book = document["doc_type"] == "publication"
-    heading_form = _find_form_of_heading(row, document, heading)
-    form = heading_form
-    if not heading_form and not is_book:
-        form = row["form"] or document["form"]
-    about = About(form, year_of(document), schedules=schedules)
-    is_printed = document["doc_type"] == "form" and (scope != WORKSHEET or row["perspective"] == "face")
-    if scope and not heading_form and not is_book and not is_printed:
-        about = replace(about, form="" if scope == WORKSHEET else known.name_schedule(scope, about))
-    if is_book or not about.form:
-        return Subject(about, "", None)
-    kind, _, number = (row["key"] or "").partition("_")
-    if kind in ("lines", "boxes") and _list_heading_keys(row["key"]):
-        return Subject(about, "lines" if kind == "lines" else "given", End(about.form, row["key"]))
-    if kind not in ("box", "line") or not number:
-        return Subject(about, "", None)
-    is_on_own_form = document["doc_type"] == "form" and form == document["form"]
-    about = replace(about, document_id=row["document_id"] if is_on_own_form else None)
-    end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
-    if kind == "line":
-        return Subject(about, "lines", end)
-    return Subject(about, "boxes" if row["perspective"] == "recipient" else "given", end)
-
-
-def _find_form_of_heading(row: Row, document: Row, heading: str) -> str:
-    """Return the form that a heading names for the passages below it; empty where they are on the document's form."""
-    named = _HEADING_FORM.match(heading)
-    if document["doc_type"] == "publication":
-        named = named or _BOOK_FORM.search(heading)
-        return named[1] if named else ""
-    if named is None:
-        return ""
-    explains_line = (row["key"] or "").startswith("line_")
-    return "" if explains_line or _is_amount_of(named[1], row, document) else named[1]

@@ -124,7 +124,7 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
         is_joined = previous is not None and load_flows().clause_joins.matches(left)
         role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
         if previous is not None:
-            role = _correct_beside_parenthesis(role, clause, previous, start=start, tags=tags)
+            role = _correct_at_parenthesis(role, clause, previous, start=start, tags=tags)
         place = _take_form(places[int(match[1])], found, role, left=left, is_joined=is_joined)
         is_quoted = clause.count("“", 0, start) > clause.count("”", 0, start)
         found.append(FoundPlace(place, start, "" if is_quoted else role, is_joined, left))
@@ -132,7 +132,7 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
     return found
 
 
-def _correct_beside_parenthesis(role: str, clause: str, previous: FoundPlace, *, start: int, tags: str) -> str:
+def _correct_at_parenthesis(role: str, clause: str, previous: FoundPlace, *, start: int, tags: str) -> str:
     """Return the role of a place, with regard to a parenthesis that it shares with the place before it.
 
     Args:

@@ -12,9 +12,9 @@ import polars as pl
 
 from taxkg_assets.graph.flow_clauses import read_clauses
 from taxkg_assets.graph.flow_ends import NO_FORM, About, End, Lines
-from taxkg_assets.graph.flow_passages import find_subject
 from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import FlowStatement
+from taxkg_assets.graph.flow_subjects import find_subject
 from taxkg_assets.graph.place_patterns import FORM_NAME
 from taxkg_assets.graph.places import Place, find_places, name_forms
 from taxkg_assets.graph.schedule_scopes import Owners

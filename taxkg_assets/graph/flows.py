@@ -232,7 +232,7 @@ def _compare(rows: Sequence[dict[str, Any]]) -> None:
         rows: Rows of `flows`; `agreement` is changed.
     """
     resolved = [row for row in rows if not row["problem"] and row["relation"] in _ANSWERS]
-    # By relation: what the rows say of each line (document, part, key) that makes the statement.
+    # By relation: what the rows state about each line (document, part, key) that makes the statement.
     stated: dict[str, dict[Any, set[Any]]] = {relation: defaultdict(set) for relation in _ANSWERS}
     for row in resolved:
         own_end, other_end = _own_end_first(row)

@@ -152,7 +152,7 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     """Determine which schedule or worksheet the lines under each heading of a booklet belong to.
 
     A heading belongs to the schedule that it names itself, else to that of the heading above it, else to that of the
-    line before it, if it goes on with that line's numbers.
+    line before it, if it continues that line's numbers.
 
     Args:
         anchors: Headings; their ids sort in the order of the document.

@@ -120,13 +120,13 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     plain = _blank(text, read_spans)
     wording = without_scaffold(read_wording(plain, language=language), language=language)
     nouns = _find_nouns(plain, language)
-    weights = _weigh_words(wording.words, nouns, language)
+    weights = _find_weights(wording.words, nouns, language)
     stated = tuple(dict.fromkeys((*values, *keys, *further_forms)))
     return Claim(text, " ".join(plain.split()), subject, stated, wording, weights, nouns)
 
 
-def _weigh_words(words: Words, nouns: Words, language: Language) -> dict[str, float]:
-    """Weigh the words of a claim by their rarity: a verb has a maximum, a word such as `taxpayer` counts less.
+def _find_weights(words: Words, nouns: Words, language: Language) -> dict[str, float]:
+    """Find the weight of each word of a claim by its rarity, less for a verb or a word such as `taxpayer`.
 
     Args:
         words: Words of the claim.

@@ -15,16 +15,11 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.box_order import sort_by_rows
+from taxkg_assets.extraction.forms.field_labels import add_spoken_words, combine_over, group_by_label, split_label
 from taxkg_assets.extraction.forms.label_words import (
-    find_answer,
-    find_own_words,
     find_part,
-    find_question,
-    find_words,
-    remove_parts,
 )
 from taxkg_assets.extraction.forms.margin_labels import limits
-from taxkg_assets.extraction.forms.option_labels import add_words, find_distinct_labels, find_option_labels
 from taxkg_assets.extraction.forms.spoken import find_formula
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line
@@ -95,14 +90,14 @@ def _split_labels(
         printed_form: Headings, lines, boxes and columns of the form.
         lines: Printed lines of each page.
     """
-    for field_ixs in _group_by_label(rows):
+    for field_ixs in group_by_label(rows):
         first_row = rows[field_ixs[0]]
         page, label, column = first_row["page"], first_row["label"], first_row["column"]
         is_box = first_row["key"].startswith("box_") and not column
         if not is_box:
             spoken_differ = len({spoken_labels[ix] for ix in field_ixs} - {""}) > 1
             if spoken_differ and not column:
-                _add_spoken_words(rows, field_ixs, spoken_labels)
+                add_spoken_words(rows, field_ixs, spoken_labels)
             # The entries of a line or column have their label in common.
             field_ixs = [ix for ix in field_ixs if rows[ix]["kind"] == "checkbox"]
         if len(field_ixs) < 2:
@@ -111,72 +106,11 @@ def _split_labels(
         column_head = printed_form.find(page, f"column_{column}", y=bottom) if column else None
         boxes = [rows[ix]["bbox"] for ix in field_ixs]
         words_over = [_find_words_over(label, box, column_head, lines.get(page, ())) for box in boxes]
-        labels = _combine_over(label, words_over) or _split_label(
+        labels = combine_over(label, words_over) or split_label(
             label, [rows[ix] for ix in field_ixs], [spoken_labels[ix] for ix in field_ixs]
         )
         for ix, own_label in zip(field_ixs, labels, strict=True):
             rows[ix]["label"] = own_label
-
-
-def _group_by_label(rows: Sequence[dict[str, Any]]) -> list[list[int]]:
-    """Return the numbers of the rows that share a label, as fields of one line, box or column; one list for each."""
-    groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for ix, row in enumerate(rows):
-        if row["key"] or row["column"]:
-            # The lines of a box have one label.
-            table_row = "" if row["key"].startswith("box_") else row["row"]
-            groups[row["page"], row["copy"], row["key"], row["column"], table_row, row["label"]].append(ix)
-    return list(groups.values())
-
-
-def _add_spoken_words(rows: Sequence[dict[str, Any]], field_ixs: Sequence[int], spoken_labels: Sequence[str]) -> None:
-    """Add to the label of each entry of a line the words of its spoken text that the label lacks."""
-    for ix in field_ixs:
-        if rows[ix]["kind"] != "checkbox":
-            rows[ix]["label"] = add_words(rows[ix]["label"], spoken_labels[ix])
-
-
-def _combine_over(label: str, words_over: Sequence[str]) -> list[str]:
-    """Return the labels of check boxes of a column: the words above all of them, and the words above each.
-
-    Args:
-        label: Their common label: `Box is Red Blue`.
-        words_over: Words right above each: `Red`, `Blue`.
-
-    Returns:
-        `Box is Red`, `Box is Blue`; empty where some have no words of their own above them.
-    """
-    if not all(words_over) or len(set(words_over)) < 2:
-        return []
-    common_words = remove_parts(label, {*words_over})
-    if common_words is None:
-        return []
-    return [" ".join(f"{common_words} {words}".split()) for words in words_over]
-
-
-def _split_label(label: str, rows: Sequence[Row], spoken_labels: Sequence[str]) -> list[str]:
-    """Return the labels of several fields with a common one, by what a screen reader says of each.
-
-    Args:
-        label: The common label.
-        rows: Rows of the fields.
-        spoken_labels: Label in the spoken text of each field.
-    """
-    answers = [find_answer(row["spoken"]) for row in rows]
-    if all(answers) and len(set(answers)) > 1:
-        return [f"{find_question(label)} {answer}" for answer in answers]
-    are_check_boxes = all(row["kind"] == "checkbox" for row in rows)
-    if are_check_boxes and (options := find_option_labels(label, spoken_labels)):
-        return list(options)
-    parts = [find_words(label, spoken_label) for spoken_label in spoken_labels]
-    if all(parts) and len(set(parts)) == len(rows):
-        return parts
-    if are_check_boxes:
-        return list(find_distinct_labels(spoken_labels)) or [label] * len(rows)
-    return [
-        find_own_words(label, spoken_label, key=row["key"]) or label
-        for row, spoken_label in zip(rows, spoken_labels, strict=True)
-    ]
 
 
 @dataclass(frozen=True, slots=True)

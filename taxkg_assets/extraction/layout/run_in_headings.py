@@ -36,7 +36,7 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
         and is_continued_page(text_lines[0].text)
         and find_key(_join(heading_lines))
     ):
-        # The plain words only say that a heading goes on from the page before.
+        # The plain words only say that the page before has the beginning of the heading.
         return heading_lines + text_lines, []
     heading_lines, text_lines = _with_full_stop(heading_lines, text_lines)
     # The dash after a heading may be set in plain type.

@@ -172,8 +172,8 @@ def _mark_sections(placed_lines: Sequence[PlacedLine]) -> None:
             if match is not None and follows_complete_sentence(placed_lines, ix):
                 keys[ix] = f"sec_{match['number']}"
         is_used = len(set(keys.values())) >= rule.least
-        for ix, key in keys.items():
-            if is_used or _LAST_NUMBER.sub("", key) in chapters:
+        for ix, section_key in keys.items():
+            if is_used or _LAST_NUMBER.sub("", section_key) in chapters:
                 placed_lines[ix].opens_section = True
 
 

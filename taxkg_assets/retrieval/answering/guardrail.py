@@ -189,7 +189,7 @@ def compute_features(
     if not results:
         return {}
     rules, route = load_guardrail(), ranking.route
-    depth = rules.passages  # how many of the first passages each feature looks at
+    depth = rules.passages  # number of first passages that each feature is computed from
     first_texts = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
     absent_forms = (*route.unknown_forms, *route.mentioned_forms)
     question_terms = frozenset(ranking.query_term_idf)
