@@ -302,51 +302,42 @@ class _PrintedForm:
 def _row_of(
     stated_field: StatedField, printed_form: _PrintedForm, *, field_ix: int, is_trusted: bool
 ) -> dict[str, Any]:
+    """Build the row of a field.
+
+    Args:
+        stated_field: The field, with what the PDF and its spoken text state about it.
+        printed_form: Headings, lines, boxes and columns of the form.
+        field_ix: Number of the field on its page, from 0.
+        is_trusted: Whether the keys that the PDF's form template states are reliable.
+    """
     pdf_field, page = stated_field.field, stated_field.field.page
-    key, source = (
-        (stated_field.key, "template") if pdf_field.is_from_template and is_trusted else (stated_field.key, "layout")
-    )
-    anchor = printed_form.find(page, key, y=pdf_field.y1) if key else None
-    box = printed_form.boxes.get((page, key)) if key.startswith("box_") else None
-    if (anchor is None and box is None) and (key or source == "layout"):
-        # The stated key is not printed, or the field states none: what is printed near the field decides.
-        box, adjacent_line = printed_form.find_box(stated_field), printed_form.find_adjacent(stated_field)
-        anchor = None if box is not None else adjacent_line
-        if box is not None or anchor is not None:
-            source = "layout"
-            key = box.box_key if box is not None else str(anchor["key"]) if anchor is not None else key
-    column_head = (
-        printed_form.find(page, f"column_{stated_field.column}", y=pdf_field.y1) if stated_field.column else None
-    )
-    if anchor is None and box is None and (page, key) in printed_form.unprinted_keys:
-        # The field is in a table, and the line that it states is not printed.
-        key = ""
-    label = _label_of(stated_field, anchor, box, column_head)
-    column, row_name = _place_in_table(stated_field)
-    headings = list(printed_form.headings_of(anchor or column_head))
-    if not headings and not key and (heading_above := printed_form.find_head(stated_field)) is not None:
+    owner = _find_owner(stated_field, printed_form, is_trusted=is_trusted)
+    column_head = None
+    if stated_field.column:
+        column_head = printed_form.find(page, f"column_{stated_field.column}", y=pdf_field.y1)
+    nearest_anchor = owner.anchor or column_head
+    headings = list(printed_form.headings_of(nearest_anchor))
+    if not headings and not owner.key and (heading_above := printed_form.find_head(stated_field)) is not None:
         headings = [heading_above, *printed_form.headings_of(heading_above)]
-    part = next((str(row["key"]).partition("_")[2] for row in headings if row["kind"] == "part"), stated_field.part)
+    parts = [str(heading["key"]).partition("_")[2] for heading in headings if heading["kind"] == "part"]
+    label = _label_of(stated_field, owner.anchor, owner.box, column_head)
+    column, row_name = _place_in_table(stated_field)
     return {
         "page": page,
         "field_ix": field_ix,
         "name": pdf_field.name,
         "kind": pdf_field.kind,
         "copy": stated_field.copy,
-        "part": part,
+        "part": parts[0] if parts else stated_field.part,
         "section": str(headings[0]["heading"]) if headings else stated_field.section,
-        "key": key,
+        "key": owner.key,
         "column": column,
         "row": row_name,
         "label": label,
         "spoken": pdf_field.spoken,
         "formula": find_formula(f"{label}.") or stated_field.spoken.formula,
-        "source": source,
-        "anchor_id": anchor["anchor_id"]
-        if anchor is not None
-        else column_head["anchor_id"]
-        if column_head is not None
-        else None,
+        "source": owner.source,
+        "anchor_id": nearest_anchor["anchor_id"] if nearest_anchor is not None else None,
         "bbox": {"x0_pt": pdf_field.x0, "y0_pt": pdf_field.y0, "x1_pt": pdf_field.x1, "y1_pt": pdf_field.y1},
     }
 
