@@ -185,7 +185,7 @@ def _split(
     headings = tuple(row["heading_path"].split(" > "))
     key = row["anchor_key"]
     own_keys = expand_key(key) if key else frozenset[str]()
-    before = Passage(
+    blank = Passage(
         document_id=row["document_id"] or "",
         node_id=row["node_id"],
         kind="label" if is_label else "sentence",
@@ -201,8 +201,9 @@ def _split(
         bboxes=tuple(row["bboxes"] or ()),
         abbreviations=abbreviations,
     )
+    before = blank
     for start, end in [(0, len(text))] if is_label else find_sentences(text):
-        sentence = replace(before, text=text[start:end], start=start, end=end, before=before.text)
+        sentence = replace(blank, text=text[start:end], start=start, end=end, before=before.text)
         yield sentence
         if before.text and _may_be_read_together(before.text, sentence.text):
             yield replace(sentence, kind="pair", text=text[before.start : end], start=before.start, before="")
