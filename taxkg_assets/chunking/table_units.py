@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
+from typing import NamedTuple
 
 from taxkg_assets.records import CornersRecord, TableRecord
 
@@ -49,29 +50,46 @@ def split_table(table: TableRecord, *, head_words: int, limit: int) -> list[Tabl
     units: list[TableUnit] = []
     for header, body, row_boxes in _read_parts(blocks, _row_boxes(table)):
         header_line = _join_header(header)
-        groups: list[list[int]] = [[]]
+        header_lines = (header_line,) if header_line.strip("| ") else ()
         # Under a header of a hundred words, a unit still gets several rows.
-        most_words = max(limit - head_words - len(header_line.split()), limit // 2)
-        words = 0
-        inner_header, repeated_headers = "", [""] * len(body)
-        for line_ix, line in enumerate(body):
-            if _is_header(line):
-                inner_header = _join(line)
-            line_words = len(" ".join(line).split())
-            if groups[-1] and words + line_words > most_words:
-                groups.append([])
-                words = len(inner_header.split())
-                repeated_headers[line_ix] = "" if _is_header(line) else inner_header
-            groups[-1].append(line_ix)
-            words += line_words
-        for group in groups:
-            lines = [line for line_ix in group for line in (repeated_headers[line_ix], _join(body[line_ix])) if line]
-            box = _hull(row_boxes[line_ix] for line_ix in group if row_boxes) or table["bbox"]
-            units.append(TableUnit((*([header_line] if header_line.strip("| ") else ()), *lines), box))
+        max_words = max(limit - head_words - len(header_line.split()), limit // 2)
+        for group in _group_rows(body, max_words):
+            lines = [_join(body[row_ix]) for row_ix in group.row_ixs]
+            repeated_header = [group.inner_header] if group.inner_header else []
+            box = _hull(row_boxes[row_ix] for row_ix in group.row_ixs if row_boxes) or table["bbox"]
+            units.append(TableUnit((*header_lines, *repeated_header, *filter(None, lines)), box))
     if notes:
         last_unit = units.pop() if units else TableUnit((), table["bbox"])
         units.append(TableUnit((*last_unit.lines, *notes), last_unit.box))
     return units or [TableUnit((), table["bbox"])]
+
+
+class _RowGroup(NamedTuple):
+    """Consecutive rows of a table that are in one unit.
+
+    Attributes:
+        row_ixs: Their numbers in the body, from 0.
+        inner_header: Header inside the body that they are under, if it is in an earlier unit; else empty.
+    """
+
+    row_ixs: list[int]
+    inner_header: str
+
+
+def _group_rows(body: Sequence[tuple[str, ...]], max_words: int) -> list[_RowGroup]:
+    """Divide the rows of a table into groups of at most `max_words` words; a longer row is a group of its own."""
+    groups = [_RowGroup([], "")]
+    inner_header, word_count = "", 0
+    for row_ix, row in enumerate(body):
+        if _is_header(row):
+            inner_header = _join(row)
+        row_words = len(" ".join(row).split())
+        if groups[-1].row_ixs and word_count + row_words > max_words:
+            groups.append(_RowGroup([], "" if _is_header(row) else inner_header))
+            word_count = len(inner_header.split())
+        groups[-1].row_ixs.append(row_ix)
+        word_count += row_words
+    return groups
 
 
 _Part = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], list[CornersRecord]]

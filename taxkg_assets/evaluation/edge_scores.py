@@ -122,6 +122,9 @@ def score_edges(
 ) -> EdgeScore:
     """Score the semantic edges of the labeled pages against the labels, by relation.
 
+    An edge is right if it matches a required label, wrong if it matches none; one that matches only optional labels,
+    or leads to the box or form that it is in, is not counted.
+
     Args:
         edges: Edges of the graph.
         labels: Labeled facts and pages.
@@ -131,26 +134,33 @@ def score_edges(
     Returns:
         Scores by relation and over all relations, with each wrong edge and each missed label.
     """
-    rows = [row for row in _find_semantic(edges, nodes, documents=documents) if row["place"] in labels.pages]
-    matching_labels = [[label for label in labels.facts if _matches(row, label)] for row in rows]
-    is_right = [any(not label.is_optional for label in edge_labels) for edge_labels in matching_labels]
-    counted_edges = [ix for ix, row in enumerate(rows) if is_right[ix] or not (matching_labels[ix] or row["is_self"])]
-    found_labels = {label for edge_labels in matching_labels for label in edge_labels}
-    required_labels = [label for label in labels.facts if not label.is_optional]
-    score_rows = [
-        _score(
-            relation,
-            emitted=[is_right[ix] for ix in counted_edges if relation in (_ALL, rows[ix]["relation"])],
-            found=[label in found_labels for label in required_labels if relation in (_ALL, label.relations[0])],
-        )
-        for relation in (*SEMANTIC, _ALL)
-    ]
-    invented = [_describe("invented", rows[ix]) for ix in counted_edges if not is_right[ix]]
-    missed = [_describe_label(label) for label in required_labels if label not in found_labels]
+    right: list[Row] = []
+    invented: list[Row] = []
+    found_labels: set[EdgeLabel] = set()
+    for row in _find_semantic(edges, nodes, documents=documents):
+        if row["place"] not in labels.pages:
+            continue
+        matching = [label for label in labels.facts if _matches(row, label)]
+        found_labels.update(matching)
+        if any(not label.is_optional for label in matching):
+            right.append(row)
+        elif not matching and not row["is_self"]:
+            invented.append(row)
+    required = [label for label in labels.facts if not label.is_optional]
+    score_rows = []
+    for relation in SEMANTIC:
+        emitted = [True for row in right if row["relation"] == relation]
+        emitted += [False for row in invented if row["relation"] == relation]
+        found = [label in found_labels for label in required if label.relations[0] == relation]
+        score_rows.append(_score(relation, emitted=emitted, found=found))
+    all_emitted = [True] * len(right) + [False] * len(invented)
+    score_rows.append(_score(_ALL, emitted=all_emitted, found=[label in found_labels for label in required]))
+    problems = [_describe("invented", row) for row in invented]
+    problems += [_describe_label(label) for label in required if label not in found_labels]
     columns = ["problem", "document_id", "page", "source", "relation", "polarity", "target", "words"]
     return EdgeScore(
         by_relation=pl.DataFrame(score_rows, schema=SCORES, orient="row"),
-        misses=pl.DataFrame(invented + missed, schema=columns, orient="row", infer_schema_length=None),
+        misses=pl.DataFrame(problems, schema=columns, orient="row", infer_schema_length=None),
     )
 
 

@@ -162,22 +162,16 @@ def score_roles(
     elements_by_page = _group(in_scope.iter_rows(named=True), "document_id", "page")
     right_count, lost_count, misses, outcomes = 0, 0, list[Miss](), list[tuple[float, bool]]()
     for label in role_labels:
-        label_text = squash(label.text)
-        page_elements = [(row, squash(row["text"])) for row in elements_by_page[label.document_id, label.page]]
-        matches = [
-            (row, element_text)
-            for row, element_text in page_elements
-            if element_text and (label_text in element_text or _is_large_part(element_text, label_text))
-        ]
-        if not matches:
+        row = _find_labeled_element(label.text, elements_by_page[label.document_id, label.page])
+        if row is None:
             lost_count += 1
             misses.append(("lost", label.document_id, label.page, label.role, None, label.text))
             continue
-        nearest, _ = min(matches, key=lambda pair: abs(len(pair[1]) - len(label_text)))
-        right_count += nearest["role"] == label.role
-        outcomes.append((nearest["role_confidence"], nearest["role"] == label.role))
-        if nearest["role"] != label.role:
-            misses.append(("role", label.document_id, label.page, label.role, nearest["role"], label.text))
+        is_right = row["role"] == label.role
+        right_count += is_right
+        outcomes.append((row["role_confidence"], is_right))
+        if not is_right:
+            misses.append(("role", label.document_id, label.page, label.role, row["role"], label.text))
     figures = {
         "role_accuracy": score_share(right_count, len(role_labels)),
         "role_lost": score_share(lost_count, len(role_labels)),
@@ -185,7 +179,20 @@ def score_roles(
     return LabeledScore.of("role_accuracy", figures, n_rows=len(role_labels), misses=misses, outcomes=outcomes)
 
 
+def _find_labeled_element(text: str, page_elements: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the element of a page that contains a labeled line, or is most of it; of several the nearest in length."""
+    label_text = squash(text)
+    matches = []
+    for row in page_elements:
+        element_text = squash(row["text"])
+        is_match = label_text in element_text or _is_large_part(element_text, label_text)
+        if element_text and is_match:
+            matches.append((abs(len(element_text) - len(label_text)), row))
+    return min(matches, key=lambda match: match[0])[1] if matches else None
+
+
 def _is_large_part(element_text: str, text: str) -> bool:
+    """Return whether an element is in a labeled text, and is most of it."""
     return element_text in text and len(element_text) >= load_naming().thresholds.role_share * len(text)
 
 
@@ -215,16 +222,17 @@ def score_ownership(
         sections_by_document[row["document_id"]].append((row, squash(row["text"])))
     right_count, lost_count, misses = 0, 0, list[Miss]()
     for label in owner_labels:
-        matches = _find_quoted(label.quote, sections_by_document[label.document_id])
-        on_page = [row for row in matches if row["page"] == label.page] or matches
-        if not on_page:
+        paragraphs = _find_quoted(label.quote, sections_by_document[label.document_id])
+        if not paragraphs:
             lost_count += 1
             misses.append(("lost", label.document_id, label.page, label.owner, None, label.quote))
             continue
-        owner = find_structural_owner(on_page[0]["anchor_id"], anchor_by_id)
-        is_right = owner is not None and is_same_heading(owner["heading"], label.owner)
-        right_count += is_right
-        if not is_right:
+        on_page = [row for row in paragraphs if row["page"] == label.page]
+        paragraph = (on_page or paragraphs)[0]
+        owner = find_structural_owner(paragraph["anchor_id"], anchor_by_id)
+        if owner is not None and is_same_heading(owner["heading"], label.owner):
+            right_count += 1
+        else:
             found_heading = owner["heading"] if owner else None
             misses.append(("owner", label.document_id, label.page, label.owner, found_heading, label.quote))
     figures = {
@@ -268,22 +276,24 @@ def score_boxes(
         `boxes_invented`, the number of registered boxes without a label.
     """
     box_labels = labels.within(set(documents["document_id"])).boxes
-    forms = {label.document_id for label in box_labels}
-    registered = {(row["document_id"], read_key(row["box_key"])): row for row in registry.iter_rows(named=True)}
+    row_by_box = {(row["document_id"], read_key(row["box_key"])): row for row in registry.iter_rows(named=True)}
     found_count, right_label_count, misses = 0, 0, list[Miss]()
+    labeled_boxes = set()
     for label in box_labels:
-        row = registered.get((label.document_id, read_key(label.key)))
+        box = (label.document_id, read_key(label.key))
+        labeled_boxes.add(box)
+        row = row_by_box.get(box)
         if row is None:
             misses.append(("missing", label.document_id, None, label.key, None, label.label))
             continue
         found_count += 1
-        is_right = not label.label or is_same_label([label.label, *label.parts], row["label"])
-        right_label_count += is_right
-        if not is_right:
+        if not label.label or is_same_label([label.label, *label.parts], row["label"]):
+            right_label_count += 1
+        else:
             misses.append(("label", label.document_id, None, label.label, row["label"], label.key))
-    labeled_boxes = {(label.document_id, read_key(label.key)) for label in box_labels}
-    invented = sorted(box for box in registered if box[0] in forms and box not in labeled_boxes)
-    misses += [("invented", form, None, "", registered[form, key]["label"], key) for form, key in invented]
+    labeled_forms = {label.document_id for label in box_labels}
+    invented = sorted(box for box in row_by_box if box[0] in labeled_forms and box not in labeled_boxes)
+    misses += [("invented", form, None, "", row_by_box[form, key]["label"], key) for form, key in invented]
     figures = {
         "box_coverage": score_share(found_count, len(box_labels)),
         "box_label_match": score_share(right_label_count, found_count),

@@ -47,12 +47,14 @@ def compare_groups(family_figures: dy.DataFrame[FamilyFigures], floors: Sequence
     }
     rows = []
     for floor in floors:
-        pair = [totals.get((floor.metric.removesuffix(GAP), group)) for group in (DEVELOPMENT, LEFT_OUT)]
-        values = [row["value"] if row else None for row in pair]
-        counts = [row["n"] if row else 0 for row in pair]
-        gap = values[0] - values[1] if values[0] is not None and values[1] is not None else None
+        metric = floor.metric.removesuffix(GAP)
+        development, left_out = totals.get((metric, DEVELOPMENT)), totals.get((metric, LEFT_OUT))
+        values = [total["value"] if total else None for total in (development, left_out)]
+        counts = [total["n"] if total else 0 for total in (development, left_out)]
+        gap = None
+        if development is not None and left_out is not None:
+            gap = development["value"] - left_out["value"]
         is_judged = gap is not None and min(counts) >= floor.least_n
         is_within_bound = gap is None or not is_judged or floor.holds(gap)
-        metric = floor.metric.removesuffix(GAP)
         rows.append((floor.id, metric, *values, gap, floor.floor, *counts, is_judged, is_within_bound))
     return pl.DataFrame(rows, schema=_GAPS, orient="row")

@@ -56,50 +56,68 @@ def score_references(
     """
     corpus_labels = labels.within(set(documents["document_id"]))
     rows = list(references.iter_rows(named=True))
-    matches = _pair(corpus_labels.references, rows)
-    label_by_reference_ix = {
-        ix: label for label, ix in zip(corpus_labels.references, matches, strict=True) if ix is not None
-    }
-    is_in_labeled_part = _find_inside(corpus_labels, anchors)
-    in_labeled_part = [ix for ix, row in enumerate(rows) if ix in label_by_reference_ix or is_in_labeled_part(row)]
-    wrong = [ix for ix in in_labeled_part if ix not in label_by_reference_ix and not rows[ix]["is_self"]]
-    counted = [
-        ix
-        for ix in in_labeled_part
-        if not (rows[ix]["is_self"] or (ix in label_by_reference_ix and label_by_reference_ix[ix].is_self))
-    ]
-    counted_relations = [
-        ix for ix in counted if not (ix in label_by_reference_ix and label_by_reference_ix[ix].is_hard)
-    ]
-    with_relation = [ix for ix in counted_relations if rows[ix]["relation"] != "references"]
-    with_right_relation = [
-        ix
-        for ix in with_relation
-        if ix in label_by_reference_ix and rows[ix]["relation"] in label_by_reference_ix[ix].relations
-    ]
-    misses: list[Miss] = [
-        ("invented", rows[ix]["document_id"], rows[ix]["page"], "", rows[ix]["target"], rows[ix]["evidence"])
-        for ix in wrong
-    ]
+    label_matches = _pair(corpus_labels.references, rows)
     expected = [
         (label, None if ix is None else rows[ix])
-        for label, ix in zip(corpus_labels.references, matches, strict=True)
-        if not (label.is_optional or label.is_self)
-    ]
-    outcomes = [
-        (rows[ix]["confidence"], ix in label_by_reference_ix and _has_relation(rows[ix], label_by_reference_ix[ix]))
-        for ix in counted_relations
+        for label, ix in zip(corpus_labels.references, label_matches, strict=True)
+        if not label.is_optional and not label.is_self
     ]
     figures, missed = _score_labels(expected)
-    figures["reference_precision"] = (
-        score_share(len(counted) - len(wrong), len(counted)) if corpus_labels.references else None
-    )
-    figures["typed_precision"] = (
-        score_share(len(with_right_relation), len(with_relation)) if corpus_labels.references else None
-    )
+
+    label_by_ix = {
+        ix: label for label, ix in zip(corpus_labels.references, label_matches, strict=True) if ix is not None
+    }
+    is_in_labeled_part = _find_inside(corpus_labels, anchors)
+    found = [
+        _FoundReference(row, label_by_ix.get(ix))
+        for ix, row in enumerate(rows)
+        if ix in label_by_ix or is_in_labeled_part(row)
+    ]
+    counted = [reference for reference in found if not reference.is_self]
+    wrong = [reference for reference in counted if reference.label is None]
+    with_clear_relation = [reference for reference in counted if reference.label is None or not reference.label.is_hard]
+    typed = [reference for reference in with_clear_relation if reference.row["relation"] != "references"]
+    typed_right = [
+        reference
+        for reference in typed
+        if reference.label is not None and reference.row["relation"] in reference.label.relations
+    ]
+    has_labels = bool(corpus_labels.references)
+    figures["reference_precision"] = score_share(len(counted) - len(wrong), len(counted)) if has_labels else None
+    figures["typed_precision"] = score_share(len(typed_right), len(typed)) if has_labels else None
+    invented: list[Miss] = [_describe_invented(reference.row) for reference in wrong]
+    outcomes = [(reference.row["confidence"], reference.is_right) for reference in with_clear_relation]
     return LabeledScore.of(
-        "reference_precision", figures, n_rows=len(expected), misses=misses + missed, outcomes=outcomes
+        "reference_precision", figures, n_rows=len(expected), misses=invented + missed, outcomes=outcomes
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundReference:
+    """A reference in a labeled part of a document, and the label that it matches.
+
+    Attributes:
+        row: Row of `references`.
+        label: Its label; None for a reference that no label states.
+    """
+
+    row: Row
+    label: ReferenceLabel | None
+
+    @property
+    def is_self(self) -> bool:
+        """Return whether it leads to the place that it is in: it is neither right nor wrong."""
+        return bool(self.row["is_self"]) or (self.label is not None and self.label.is_self)
+
+    @property
+    def is_right(self) -> bool:
+        """Return whether its label has its relation, too."""
+        return self.label is not None and _has_relation(self.row, self.label)
+
+
+def _describe_invented(row: Row) -> Miss:
+    """Describe a reference without a label."""
+    return ("invented", row["document_id"], row["page"], "", row["target"], row["evidence"])
 
 
 def _pair(labels: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | None]:
@@ -107,24 +125,26 @@ def _pair(labels: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | N
 
     The reference may be on an adjacent page, where its sentence begins or ends.
     """
-    references_by_page = defaultdict(list)
+    ixs_by_page: dict[tuple[str, int], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
-        references_by_page[row["document_id"], row["page"]].append(ix)
+        ixs_by_page[row["document_id"], row["page"]].append(ix)
     used_ixs: set[int] = set()
     matches: list[int | None] = []
     for label in labels:
         targets = {normalize_target(target) for target in label.targets}
-        match = next(
-            (
-                ix
-                for page in (label.page, label.page + 1, label.page - 1)
-                for ix in references_by_page[label.document_id, page]
-                if ix not in used_ixs
-                and normalize_target(rows[ix]["target"]) in targets
-                and is_same_evidence(rows[ix]["evidence"], label.evidence)
-            ),
-            None,
+        nearby_ixs = [
+            ix
+            for page in (label.page, label.page + 1, label.page - 1)
+            for ix in ixs_by_page[label.document_id, page]
+            if ix not in used_ixs
+        ]
+        matching_ixs = (
+            ix
+            for ix in nearby_ixs
+            if normalize_target(rows[ix]["target"]) in targets
+            and is_same_evidence(rows[ix]["evidence"], label.evidence)
         )
+        match = next(matching_ixs, None)
         if match is not None:
             used_ixs.add(match)
         matches.append(match)

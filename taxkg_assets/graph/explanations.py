@@ -58,6 +58,9 @@ def find_explanations(
 ) -> Iterator[Link]:
     """Link the lines and columns of each form to the instruction headings that explain them.
 
+    Line 9 of Form 2889 (2031) is linked to the heading `Line 9` of its instructions of 2031; without these, to that of
+    the nearest year, if line 9 is the same field there.
+
     Args:
         lines: Rows of `lines`.
         anchors: Rows of `anchors`.
@@ -67,24 +70,26 @@ def find_explanations(
         `same_field` where the booklet applies to the form's revision, else `same_field_other_revision`.
     """
     headings = _read_headings(anchors, documents)
-    books = Catalogue([row for row in documents if row["document_id"] in headings])
+    booklets = Catalogue([row for row in documents if row["document_id"] in headings])
     faces = _Faces(lines, documents)
     for document_id, lines_of_document in faces.lines.items():
         form = lines_of_document[0]["form"]
         parent = _PARENT.search(form)
-        form_names = [form, *([parent[1]] if parent else [])]
-        booklet, is_same_revision = _find_booklet(books, form_names, face=faces.catalogue.entries[document_id])
+        form_names = [form, parent[1]] if parent else [form]
+        booklet, is_same_revision = _find_booklet(booklets, form_names, face=faces.catalogue.entries[document_id])
         if booklet is None:
             continue
         if is_same_revision:
             counterparts = [(line, line) for line in lines_of_document]
         else:
             counterparts = faces.translate(lines_of_document, booklet, form)
-        schedule = form.partition(" (")[0].lower() if parent and form not in booklet.forms else ""
+        # The booklet of a form has passages for each of its schedules.
+        is_in_booklet_of_parent = parent is not None and form not in booklet.forms
+        schedule = form.partition(" (")[0].lower() if is_in_booklet_of_parent else ""
         headings_of_form = [
             heading
             for heading in headings[booklet.document_id]
-            if heading.schedule == schedule and set(form_names) & set(heading.forms)
+            if heading.schedule == schedule and not set(form_names).isdisjoint(heading.forms)
         ]
         yield from _link_headings(headings_of_form, counterparts, is_same_revision=is_same_revision)
 
@@ -126,17 +131,17 @@ def find_headings(
         anchor_id of each heading, in the order of the documents.
     """
     schedule, _, parent = form.removesuffix(")").partition(" (Form ")
-    scopes = find_scopes(anchors)
+    scope_of_anchor = find_scopes(anchors)
     texts = dict(anchors.select("anchor_id", "heading").iter_rows())
-    books = {row["document_id"]: split_forms(row["form"]) for row in documents}
+    forms_of_booklet = {row["document_id"]: split_forms(row["form"]) for row in documents}
     rows = iter_records(anchors, AnchorRecord)
     for document_id, headings in _read_headings(rows, documents).items():
-        is_own = form in books[document_id]
-        scopes_of_form = {schedule, form} | ({""} if is_own else set())
+        # In a booklet on the form itself, a heading without a schedule is on the form.
+        scopes_of_form = {schedule, form, ""} if form in forms_of_booklet[document_id] else {schedule, form}
         for heading in headings:
-            match = _OF_SCHEDULE.search(texts[heading.anchor_id])
-            scope = match[1] if match is not None else scopes.get(heading.anchor_id, "")
-            is_of_form = scope in scopes_of_form and bool({form, parent} & set(heading.forms))
+            stated_schedule = _OF_SCHEDULE.search(texts[heading.anchor_id])
+            scope = stated_schedule[1] if stated_schedule else scope_of_anchor.get(heading.anchor_id, "")
+            is_of_form = scope in scopes_of_form and not {form, parent}.isdisjoint(heading.forms)
             is_of_part = not part or heading.part in (part, "")
             if is_of_form and is_of_part and any(_covers(span, number) for span in heading.spans):
                 yield heading.anchor_id
@@ -165,30 +170,43 @@ class _Faces:
 def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[DocumentRecord]) -> dict[str, list[Heading]]:
     """Read the headings of the instructions that name lines or columns of a form, in the order of the booklets."""
     forms = {row["document_id"]: row["form"] for row in documents if row["doc_type"] == _BOOKLET}
-    known: dict[str, AnchorRecord] = {}
-    for row in anchors:
-        if row["document_id"] in forms:
-            known[row["anchor_id"]] = row
-    names = {anchor_id: _read_names(row["heading"]) for anchor_id, row in known.items()}
-    in_words = {known[anchor_id]["document_id"] for anchor_id, (spans, _) in names.items() if spans}
+    anchors_by_id = {row["anchor_id"]: row for row in anchors if row["document_id"] in forms}
+    names = {anchor_id: _read_names(row["heading"]) for anchor_id, row in anchors_by_id.items()}
+    # Booklets that name lines in the words of their headings; of others, the keys of the headings count.
+    naming_booklets = {anchors_by_id[anchor_id]["document_id"] for anchor_id, (spans, _) in names.items() if spans}
     headings: dict[str, list[Heading]] = defaultdict(list)
-    schedule: dict[str, str] = {}
-    for row in sorted(known.values(), key=lambda row: (row["document_id"], row["element_id"], row["anchor_id"])):
-        document_id, text = row["document_id"], row["heading"]
-        if row["kind"] in ("section", "subsection"):
-            for rule in load_lines().subjects:
-                if (match := rule.pattern.search(text)) is not None:
-                    schedule[document_id] = re.sub(r"\s+", " ", match["schedule"] or "").lower()
+    current_schedule: dict[str, str] = {}
+    in_order = sorted(anchors_by_id.values(), key=lambda row: (row["document_id"], row["element_id"], row["anchor_id"]))
+    for row in in_order:
+        document_id = row["document_id"]
+        if row["kind"] in ("section", "subsection") and (schedule := _read_schedule(row["heading"])) is not None:
+            current_schedule[document_id] = schedule
         spans, columns = names[row["anchor_id"]]
-        if document_id not in in_words and not columns:
+        if document_id not in naming_booklets and not columns:
             spans = _read_key(row)
-        if not (spans or columns) or not _is_of_form(row, spans, known):
+        names_nothing = not spans and not columns
+        if names_nothing or not _is_of_form(row, spans, anchors_by_id):
             continue
-        about = split_forms(row["form"] or forms[document_id])
-        part = _part_above(row, known)
-        schedule_name = schedule.get(document_id, "")
-        headings[document_id].append(Heading(row["anchor_id"], spans, columns, part, schedule_name, about))
+        headings[document_id].append(
+            Heading(
+                row["anchor_id"],
+                spans,
+                columns,
+                part=_part_above(row, anchors_by_id),
+                schedule=current_schedule.get(document_id, ""),
+                forms=split_forms(row["form"] or forms[document_id]),
+            )
+        )
     return headings
+
+
+def _read_schedule(heading: str) -> str | None:
+    """Return the schedule that a heading opens, in lower case; empty for the form itself, None for neither."""
+    schedule = None
+    for rule in load_lines().subjects:
+        if (match := rule.pattern.search(heading)) is not None:
+            schedule = re.sub(r"\s+", " ", match["schedule"] or "").lower()
+    return schedule
 
 
 def _read_names(heading: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:

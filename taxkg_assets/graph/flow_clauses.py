@@ -76,6 +76,9 @@ def read_clauses(
 ) -> list[FlowStatement]:
     """Extract flows between forms from the clauses of a passage.
 
+    `Enter the amount from Form 2889, line 4, on Schedule 1, line 8.` is one statement with both ends; below the heading
+    of a line, `Enter the amount from Form 2889, line 4.` is one whose target is the line of the heading.
+
     Args:
         text: The passage.
         heading_kind: What its heading explains: `boxes` (of a form that the reader received), `given` (boxes that the
@@ -88,63 +91,100 @@ def read_clauses(
         Statements; None as an end means the line or box of the heading.
     """
     found: list[FlowStatement] = []
-    before = Before(named=said.named if said else [], topic=list_topic(topic), is_label=is_label)
+    said_before = said.named if said is not None else []
+    before = Before(named=said_before, topic=list_topic(topic), is_label=is_label)
     schedules: dict[str, tuple[str, ...]] = {}
-    alone: tuple[str, ...] = ()
+    forms_alone: tuple[str, ...] = ()
     located: list[Place] = []
+    rules = load_flows()
     for start, end in find_sentences(text):
-        sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
-        sentence = _NO_PART.sub(lambda match: " " * len(match[0]), sentence)
-        places = find_places(sentence, before=text[:start], columns=heading_kind == "lines")
-        places = [place for place in places if place.kind != "column" or place.forms]
-        if heading_kind == "lines":
-            places = [_name_received(place, text[:start]) for place in places]
-        is_denied = sentence.startswith(("Instead", "Also")) and (before.is_denied or before.was_denied)
-        if sentence.startswith("Instead"):
-            before.is_first = False
-        else:
-            before = before.begin(is_first=not start)
-        alone = find_forms_alone(sentence, places, alone)
-        if start and said is not None:
-            before.named = [named for named in before.named if named not in said.named]
-        before.was_denied = before.was_denied or is_denied
-        before.is_denied = not places and load_flows().denials.matches(sentence)
-        before.is_also = sentence.startswith("Also")
-        before.is_figured = before.is_figured or (heading_kind == "boxes" and _FIGURED.search(sentence) is not None)
-        if heading_kind == "lines" and load_flows().clause_topics.matches(sentence):
-            before.is_topic = True
+        sentence = _blank_introduction(text[start:end])
+        places = _find_sentence_places(sentence, text[:start], heading_kind)
+        before = _begin_sentence(before, sentence, heading_kind, is_first=not start, has_places=bool(places))
+        if start:
+            # What earlier passages named is the context of the first sentence only.
+            before.named = [place for place in before.named if place not in said_before]
+        forms_alone = find_forms_alone(sentence, places, forms_alone)
         masked = reword(mask(sentence, places))
-        is_read = bool(places) and (heading_kind == "given" or not load_flows().clause_others.matches(sentence))
-        if is_read:
+        # What others do moves an amount only on boxes that the reader fills in for them.
+        is_readable = heading_kind == "given" or not places or not rules.clause_others.matches(sentence)
+        if places and is_readable:
             places = [shift(_name_parent(place, schedules), start) for place in places]
-            filed, end = find_filed_forms(sentence)
-            filed, end = (filed, start + end) if filed else (alone, start)
-            found += _read_sentence(masked, places, before, heading_kind, offset=start, filed=(filed, end))
+            filed_forms, filed_end = find_filed_forms(sentence)
+            filed = (filed_forms, start + filed_end) if filed_forms else (forms_alone, start)
+            found += _read_sentence(masked, places, before, heading_kind, offset=start, filed=filed)
             before.last = places[-1]
-        elif heading_kind == "lines" and ENTERED.fullmatch(sentence):
-            known = [statement.source for statement in found if statement.target is None]
+            located = list_located(masked, places)
+            continue
+        if heading_kind == "lines" and ENTERED.fullmatch(sentence):
+            # `Enter this amount.` after a sentence that only says where amounts are
+            known_sources = [statement.source for statement in found if statement.target is None]
             found += [
-                FlowStatement("from_form", shown, None, start, end, "clause") for shown in located if shown not in known
+                FlowStatement("from_form", place, None, start, end, "clause")
+                for place in located
+                if place not in known_sources
             ]
-        located = list_located(masked, places) if is_read else []
-    found = [statement for statement in found if not _is_shown_elsewhere(statement, found)]
+        located = []
     if said is not None:
-        said.named = [named for named in before.begin(is_first=False).named if named.forms]
-    return found
+        said.named = [place for place in before.begin(is_first=False).named if place.forms]
+    return [statement for statement in found if not _is_shown_elsewhere(statement, found)]
+
+
+def _blank_introduction(sentence: str) -> str:
+    """Return a sentence as long, without what is no part of its first clause: a heading, `Do not forget to`."""
+    lowered = _FIRST.sub(lambda match: match[0].lower(), sentence)
+    return _NO_PART.sub(lambda match: " " * len(match[0]), lowered)
+
+
+def _find_sentence_places(sentence: str, text_before: str, heading_kind: str) -> list[Place]:
+    """Find the places of a sentence; a column needs a form to be one.
+
+    Args:
+        sentence: The sentence.
+        text_before: The passage before it.
+        heading_kind: What the heading explains.
+    """
+    below_line = heading_kind == "lines"
+    places = find_places(sentence, before=text_before, columns=below_line)
+    places = [place for place in places if place.kind != "column" or place.forms]
+    return [_name_received(place, text_before) for place in places] if below_line else places
+
+
+def _begin_sentence(before: Before, sentence: str, heading_kind: str, *, is_first: bool, has_places: bool) -> Before:
+    """Return the context of a sentence: what the one before it named, and how the sentence itself begins.
+
+    Args:
+        before: Context of the sentence before it.
+        sentence: The sentence.
+        heading_kind: What the heading explains.
+        is_first: Whether it is the first one of the passage.
+        has_places: Whether it names places.
+    """
+    rules = load_flows()
+    # `Do not enter it on line 4. Instead, enter it on line 5.`
+    continues_denial = sentence.startswith(("Instead", "Also")) and (before.is_denied or before.was_denied)
+    if sentence.startswith("Instead"):
+        before.is_first = False
+    else:
+        before = before.begin(is_first=is_first)
+    before.was_denied = before.was_denied or continues_denial
+    before.is_denied = not has_places and rules.denials.matches(sentence)
+    before.is_also = sentence.startswith("Also")
+    if heading_kind == "boxes" and _FIGURED.search(sentence):
+        before.is_figured = True
+    if heading_kind == "lines" and rules.clause_topics.matches(sentence):
+        before.is_topic = True
+    return before
 
 
 def _is_shown_elsewhere(statement: FlowStatement, found: list[FlowStatement]) -> bool:
     """Decide whether a box that a clause only names as showing an amount is moved to another form by a later clause."""
     source = statement.source
-    if source is None or statement.target is not None or statement.rule_id not in ("clause_named", "clause_shown"):
+    is_only_named = statement.target is None and statement.rule_id in ("clause_named", "clause_shown")
+    if source is None or not is_only_named:
         return False
-    return any(
-        other.source is not None
-        and other.target is not None
-        and other.target.forms
-        and (other.source.forms, other.source.keys) == (source.forms, source.keys)
-        for other in found
-    )
+    moved = [other.source for other in found if other.target is not None and other.target.forms]
+    return any(place is not None and (place.forms, place.keys) == (source.forms, source.keys) for place in moved)
 
 
 def _name_received(place: Place, before: str) -> Place:
@@ -156,12 +196,19 @@ def _name_received(place: Place, before: str) -> Place:
 
 
 def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
-    """Add to a schedule the form that the passage named with it before."""
+    """Add to a schedule the form that the passage named with it before.
+
+    Args:
+        place: A place: on `Schedule K`, after one on `Schedule K (Form 2065)`.
+        schedules: Forms of places by their schedule, as the passage named them; the place is added.
+    """
     for form in place.forms:
         schedule, _, parent = form.partition(" (")
         if parent:
             schedules[schedule] = place.forms
-    return replace(place, forms=schedules.get(place.forms[0], place.forms)) if len(place.forms) == 1 else place
+    if len(place.forms) != 1:
+        return place
+    return replace(place, forms=schedules.get(place.forms[0], place.forms))
 
 
 def _read_sentence(
@@ -173,46 +220,89 @@ def _read_sentence(
     offset: int,
     filed: tuple[tuple[str, ...], int],
 ) -> Iterator[FlowStatement]:
+    """Extract the flows of a sentence, clause by clause.
+
+    Args:
+        masked: The sentence, its places masked.
+        places: Its places.
+        before: What the sentences before it named; changed.
+        heading_kind: What the heading explains.
+        offset: Where the sentence begins in the passage.
+        filed: Forms of the filers that the sentence is about, and where they end in the passage.
+    """
     same = find_same_amount(masked)
     if same is not None and any(places[index].forms for index in same):
         into, out_of = (places[index] for index in same)
         yield FlowStatement("flows_to", out_of, into, offset, offset + len(masked), "clause_equal")
         return
     words = read_words(masked)
-    clauses = [
-        (start, end, Clause(masked[start:end], words.between(start, end)))
-        for start, end in split_clauses(masked, words)
-    ]
-    if any(clause.verb == "shown" for _, _, clause in clauses[1:]) and clauses[0][2].is_forecast:
-        clauses[0][2].verb = "shown"
-    for (_, _, clause), (_, _, after) in pairwise(clauses):
-        if clause.verb == "move" and clause.lemma == "add" and _ADDED_TO.match(after.text):
-            clause.verb, clause.is_added = "sum", True
-    before.is_conditional = any(clause.verb == "condition" for _, _, clause in clauses)
-    before.is_received = any(clause.verb == "condition" and _RECEIVED.match(clause.text) for _, _, clause in clauses)
-    for start, end, clause in clauses:
-        is_other = _ALTERNATIVE.search(masked[:start]) or (
-            masked[:start].endswith("; ") and clause.words.tags[:1] == "y"
-        )
-        before.targets = [] if is_other else before.targets
+    bounds = split_clauses(masked, words)
+    clauses = [Clause(masked[start:end], words.between(start, end)) for start, end in bounds]
+    _relate_clauses(clauses, before)
+    for (start, end), clause in zip(bounds, clauses, strict=True):
+        is_new_subject = masked[:start].endswith("; ") and clause.words.tags[:1] == "y"
+        if is_new_subject or _ALTERNATIVE.search(masked[:start]):
+            before.targets = []
         for source, target in _read_clause(clause, places, before, heading_kind):
-            if source is not None and target is None and heading_kind == "lines":
-                source = place_on_filed_form(source, filed)
-            target = target and place_on_filed_form(target, filed)
-            is_within = not any(place is not None and place.forms for place in (source, target))
-            if is_within and not _moves_within(clause.text, source, target, heading_kind, verb=clause.verb):
+            statement = _make_statement(
+                clause, (source, target), heading_kind, filed=filed, span=(offset + start, offset + end)
+            )
+            if statement is None:
                 continue
-            if any(place is not None and load_flows().unnamed.matches(place.label) for place in (source, target)):
-                continue
-            if (
-                target is not None
-                and RETURN in target.forms
-                and _OTHER_FILERS.search(masked[: start + clause.verb_end])
-            ):
-                continue
-            relation = "from_form" if target is None else "flows_to"
-            rule_id = WITHIN if is_within else "clause" if clause.verb == "move" else f"clause_{clause.verb or 'named'}"
-            yield FlowStatement(relation, source, target, offset + start, offset + end, rule_id)
+            is_on_return = statement.target is not None and RETURN in statement.target.forms
+            if is_on_return and _OTHER_FILERS.search(masked[: start + clause.verb_end]):
+                continue  # `Estates report it on their return`: not that of an individual
+            yield statement
+
+
+def _relate_clauses(clauses: list[Clause], before: Before) -> None:
+    """Correct what clauses do by the other clauses of their sentence, and remember its conditions.
+
+    Args:
+        clauses: Clauses of the sentence; changed.
+        before: Context of the sentence; changed.
+    """
+    names_shown_amount = any(clause.verb == "shown" for clause in clauses[1:])
+    if names_shown_amount and clauses[0].is_forecast:
+        clauses[0].verb = "shown"
+    for clause, next_clause in pairwise(clauses):
+        if clause.verb == "move" and clause.lemma == "add" and _ADDED_TO.match(next_clause.text):
+            clause.verb, clause.is_added = "sum", True
+    conditions = [clause for clause in clauses if clause.verb == "condition"]
+    before.is_conditional = bool(conditions)
+    before.is_received = any(_RECEIVED.match(condition.text) for condition in conditions)
+
+
+def _make_statement(
+    clause: Clause,
+    pair: Pair,
+    heading_kind: str,
+    *,
+    filed: tuple[tuple[str, ...], int],
+    span: tuple[int, int],
+) -> FlowStatement | None:
+    """Make the statement that a clause moves an amount between two places; None where it moves none between forms.
+
+    Args:
+        clause: The clause.
+        pair: Source and target.
+        heading_kind: What the heading explains.
+        filed: Forms of the filers that the sentence is about, and where they end in the passage.
+        span: Where the clause begins and ends in the passage.
+    """
+    source, target = pair
+    if source is not None and target is None and heading_kind == "lines":
+        source = place_on_filed_form(source, filed)
+    target = target and place_on_filed_form(target, filed)
+    ends = [place for place in (source, target) if place is not None]
+    is_within = not any(place.forms for place in ends)
+    if is_within and not _moves_within(clause.text, source, target, heading_kind, verb=clause.verb):
+        return None
+    if any(load_flows().unnamed.matches(place.label) for place in ends):
+        return None
+    relation = "from_form" if target is None else "flows_to"
+    between_forms = "clause" if clause.verb == "move" else f"clause_{clause.verb or 'named'}"
+    return FlowStatement(relation, source, target, *span, WITHIN if is_within else between_forms)
 
 
 def _moves_within(clause: str, source: Place | None, target: Place | None, heading_kind: str, *, verb: str) -> bool:
@@ -222,8 +312,9 @@ def _moves_within(clause: str, source: Place | None, target: Place | None, headi
     if any(place is not None and (place.kind != "line" or place.label) for place in (source, target)):
         return False
     rules = load_flows()
-    barred = is_elsewhere(clause) or rules.clause_apart.matches(clause)
-    return (rules.clause_carried if source is None else rules.clause_within).matches(clause) and not barred
+    wordings = rules.clause_carried if source is None else rules.clause_within
+    is_only_part = is_elsewhere(clause) or rules.clause_apart.matches(clause)
+    return wordings.matches(clause) and not is_only_part
 
 
 def _read_clause(read: Clause, places: list[Place], before: Before, heading_kind: str) -> list[Pair]:
@@ -231,23 +322,24 @@ def _read_clause(read: Clause, places: list[Place], before: Before, heading_kind
     is_share = read.verb == "move" and load_flows().clause_shares.matches(read.text[read.verb_end :])
     if is_share and before.fronted is not None:
         before.fronted = name_partner(before.fronted)
-    found, shares = _settle_places(read, places, heading_kind, is_share=is_share)
+    found, named_shares = _settle_places(read, places, heading_kind, is_share=is_share)
     targets = [
         found_place.place
         for found_place in found
         if found_place.role == "target" and found_place.start >= read.verb_end - 1
     ]
     pairs = find_pairs(read, found, before, heading_kind, is_share=is_share)
-    if read.verb in ("move", "moved"):
-        shares = pair_shares(found)
+    shares = pair_shares(found) if read.verb in ("move", "moved") else named_shares
     pairs += [pair for pair in shares if pair not in pairs]
-    if read.verb == "move" and targets and _TEXT_ENTRY.match(read.text[read.verb_end : found[0].start]):
+    enters_text = read.verb == "move" and targets and _TEXT_ENTRY.match(read.text[read.verb_end : found[0].start])
+    if enters_text:
         pairs, found, targets = [], [], []
     _remember(read, found, targets, pairs, before, heading_kind, places)
     if fronted := _FRONTED.match(read.text):
         before.fronted = places[int(fronted[1])]
     before.remember_moved(pairs, list_moved(read, found[0].start) if found else frozenset())
-    if read.verb == "move" and heading_kind == "lines" and not pairs and len(targets) == 1 and not targets[0].forms:
+    moves_to_own_line = len(targets) == 1 and not targets[0].forms
+    if read.verb == "move" and heading_kind == "lines" and not pairs and moves_to_own_line:
         before.carried = [*targets]
     return pairs
 
@@ -261,39 +353,60 @@ def _remember(
     heading_kind: str,
     places: list[Place],
 ) -> None:
-    """Remember for the next clause which places a clause names, moves, shows or denies."""
+    """Remember for the next clause which places a clause names, moves, shows or denies.
+
+    Args:
+        read: The clause.
+        found: Its places with their roles.
+        targets: Places that it moves an amount to.
+        pairs: Sources and targets that it joins.
+        before: What the clauses so far named; changed.
+        heading_kind: What the heading explains.
+        places: Places of the sentence.
+    """
     verb = read.verb
     sources = [found_place.place for found_place in found if found_place.role in ("source", "aside")]
     if verb == "equal" and heading_kind != "lines":
         before.shown = [*before.shown, *(place for place in sources if place.forms)]
-    before.is_here = before.is_here or (verb == "move" and not targets and read.is_here)
-    if verb == "moved" and not pairs and all(target.kind == "box" for target in targets):
+    elif verb == "move":
+        before.is_here = before.is_here or (not targets and read.is_here)
+        if not heading_kind and not targets and not is_elsewhere(read.text):
+            before.taken = [place for place in sources if place.forms]
+    elif verb == "moved" and not pairs and all(target.kind == "box" for target in targets):
         before.shown, targets = [*before.shown, *targets], []
-    if verb == "condition":
-        before.named = [] if "F" in read.words.tags else before.named
-        sources = [found_place.place for found_place in found if found_place.role or _SUBJECT.match(read.text)]
-        is_figured = any(not names_code(found_place.left) for found_place in found)
-        before.is_on_own = heading_kind == "lines" and not found and _OWN_SUBJECT.match(read.text) is not None
-        before.is_computed = before.is_computed or (is_figured and not sources)
-    if verb == "sum":
+    elif verb == "condition":
+        sources = _remember_condition(read, found, before, heading_kind)
+    elif verb == "sum":
         sources = [found_place.place for found_place in found if found_place.role]
         if read.is_added:
             sources = [place for place in sources if place.forms] or sources
         before.is_computed = before.is_computed or not all(place.forms for place in sources)
+    elif verb == "negated":
+        roles = find_roles(read.text, places, read.words)
+        denied = [found_place.place for found_place in roles if found_place.role == "source"]
+        before.denied = [place for place in denied if place.forms]
+        before.is_denied, sources, targets = True, [], []
+    elif verb == "compute":
+        before.is_computed = True
     if verb in _NAMING or (verb == "condition" and "show" in read.words.lemmas):
         before.shown = [*before.shown, *sources]
-    if verb == "negated":
-        raw = find_roles(read.text, places, read.words)
-        before.denied = [
-            found_place.place for found_place in raw if found_place.role == "source" and found_place.place.forms
-        ]
-        before.is_denied, sources, targets = True, [], []
-    if verb == "move" and not heading_kind and not targets and not is_elsewhere(read.text):
-        before.taken = [place for place in sources if place.forms]
-    before.is_computed = before.is_computed or verb == "compute"
     before.sources = sources or before.sources
     before.targets = targets or before.targets
-    before.is_own = any(source is None for source, _ in pairs) if pairs else before.is_own
+    if pairs:
+        before.is_own = any(source is None for source, _ in pairs)
+
+
+def _remember_condition(read: Clause, found: list[FoundPlace], before: Before, heading_kind: str) -> list[Place]:
+    """Remember which amounts a condition names, and return the places whose amounts its main clause may move."""
+    if "F" in read.words.tags:
+        before.named = []
+    is_on_one_place = _SUBJECT.match(read.text) is not None
+    sources = [found_place.place for found_place in found if found_place.role or is_on_one_place]
+    names_amount = any(not names_code(found_place.left) for found_place in found)
+    before.is_on_own = heading_kind == "lines" and not found and _OWN_SUBJECT.match(read.text) is not None
+    # `If line 4 exceeds line 5, enter the difference`: what follows is a result.
+    before.is_computed = before.is_computed or (names_amount and not sources)
+    return sources
 
 
 def _settle_places(
@@ -303,30 +416,25 @@ def _settle_places(
 
     The verb of a clause on boxes that others fill in becomes `shown`.
     """
+    below_line = heading_kind == "lines"
     found = find_roles(read.text, places, read.words)
     for found_place in found:
-        is_taken = read.lemma == "use" and not _USED.match(read.text[read.verb_end : found_place.start])
-        found_place.role = (
-            "source" if found_place.role == "amount" and (read.verb == "sum" or is_taken) else found_place.role
-        )
-    if heading_kind == "lines" and read.lemma == "add" and any(_is_summand(found_place) for found_place in found[1:]):
+        is_used = read.lemma == "use" and not _USED.match(read.text[read.verb_end : found_place.start])
+        if found_place.role == "amount" and (read.verb == "sum" or is_used):
+            found_place.role = "source"
+    if below_line and read.lemma == "add" and any(_is_summand(found_place) for found_place in found[1:]):
         read.verb = "sum"
     shares = pair_shares(found) if read.verb in ("", "named") else []
     decide_roles(found, verb=read.verb, verb_end=read.verb_end, is_share=is_share, heading_kind=heading_kind)
     decide_roles_of_asides(found, heading_kind=heading_kind, verb=read.verb)
-    if (
-        read.verb == "moved"
-        and heading_kind == "lines"
-        and len(found) == 1
-        and not found[0].left.strip()
-        and read.is_here
-    ):
-        found[0].role = "source"
+    if read.verb == "moved" and below_line:
+        begins_with_only_place = len(found) == 1 and not found[0].left.strip()
+        if begins_with_only_place and read.is_here:  # `Form 2889, line 4, is entered here`
+            found[0].role = "source"
     for found_place in found:
-        found_place.role = (
-            "" if found_place.place.kind == "column" and found_place.role == "target" else found_place.role
-        )
-    if read.verb == "moved" and heading_kind == "lines" and _is_on_received_form(found, read):
+        if found_place.place.kind == "column" and found_place.role == "target":
+            found_place.role = ""
+    if read.verb == "moved" and below_line and _is_on_received_form(found, read):
         read.verb = "shown"
         decide_roles(found, verb=read.verb, verb_end=read.verb_end, is_share=False)
     return found, shares
@@ -340,9 +448,9 @@ def _is_summand(found_place: FoundPlace) -> bool:
 def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
     """Decide whether a passive names boxes of forms that others fill in: amounts are shown there, not moved."""
     is_sent = " to you " in read.text
-    received = [
+    are_received = [
         found_place.place.kind == "box" and (is_sent or not "".join(found_place.place.forms).startswith("Schedule K-"))
         for found_place in found
     ]
-    will = "will" in read.words.lemmas[: read.words.before(read.verb_end)]
-    return bool(received) and (any(received) if will else all(received))
+    is_forecast = "will" in read.words.lemmas[: read.words.before(read.verb_end)]
+    return any(are_received) if is_forecast else bool(found) and all(are_received)

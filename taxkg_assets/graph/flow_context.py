@@ -130,6 +130,9 @@ class Said:
 def find_origins(means: str, before: Before, heading_kind: str) -> list[Place | None]:
     """Find the source of an amount that a clause refers to by a pronoun, or does not name.
 
+    After `Add lines 2 and 3 of Form 2889`, `this amount` is a sum and has no source; after `Your dues are in box 4`, it
+    is the amount of box 4.
+
     Args:
         means: What its words mean, from `find_object`.
         before: What the clauses before it named.
@@ -138,32 +141,47 @@ def find_origins(means: str, before: Before, heading_kind: str) -> list[Place | 
     Returns:
         Its places; None means the line or box of the heading.
     """
+    below_line = heading_kind == "lines"
     if means == "here" or (means and before.is_label):
-        return [None] if heading_kind == "lines" else []
-    if heading_kind == "lines" and means and (before.is_here or (before.is_topic and not before.sources)):
-        return [None]
-    if not means or before.is_computed or before.is_figured:
+        return [None] if below_line else []
+    if not means:
         return []
-    is_own = heading_kind == "boxes" or (
-        not before.was_denied
-        and heading_kind == "lines"
-        and (
-            means == "own"
-            or (means == "first" and (before.is_first or before.is_own))
-            or (means == "amount" and before.is_own)
-            or (means in ("amount", "first") and before.is_on_own)
-        )
-    )
-    here: list[Place | None] = [*(before.sources or before.targets)]
-    if means == "own" and heading_kind == "lines":
-        here = here or [*before.named]
-    if means == "this":
-        here = here or [*before.named]
-        is_own = is_own or (heading_kind == "lines" and not before.was_denied)
-    if not heading_kind and means in ("own", "this"):
-        here = here or [*before.was_taken]
+    is_topic = before.is_topic and not before.sources
+    if below_line and (before.is_here or is_topic):
+        return [None]
+    if before.is_computed or before.is_figured:  # the amount is that of no place
+        return []
+    places = _find_named_before(means, before, heading_kind)
+    if places:
+        return [*places]
+    if _is_of_heading(means, before, heading_kind):
+        return [None]
     is_denied = before.is_denied or before.was_denied
-    return here or ([None] if is_own else [*before.denied] if is_denied else [*before.named])
+    return [*before.denied] if is_denied else [*before.named]
+
+
+def _find_named_before(means: str, before: Before, heading_kind: str) -> list[Place]:
+    """Return the places that the words for an amount refer to, nearest first: this sentence, then the one before it."""
+    of_sentence = before.sources or before.targets
+    if of_sentence:
+        return of_sentence
+    refers_to_sentence_before = means == "this" or (means == "own" and heading_kind == "lines")
+    if refers_to_sentence_before and before.named:
+        return before.named
+    return before.was_taken if not heading_kind and means in ("own", "this") else []
+
+
+def _is_of_heading(means: str, before: Before, heading_kind: str) -> bool:
+    """Decide whether the words for an amount mean that of the heading."""
+    if heading_kind == "boxes":
+        return True
+    if heading_kind != "lines" or before.was_denied:
+        return False
+    if means in ("own", "this"):
+        return True
+    if means == "first":
+        return before.is_first or before.is_own or before.is_on_own
+    return means == "amount" and (before.is_own or before.is_on_own)
 
 
 def find_shared_total(before: Before) -> Place | None:
@@ -176,5 +194,6 @@ def find_shared_total(before: Before) -> Place | None:
         The line; None means the line of the heading.
     """
     origin = before.targets[-1] if before.targets else before.last
-    is_line = origin is not None and len(origin.keys) == 1 and WHOLE.match("".join(origin.forms)) is not None
-    return origin if is_line else None
+    if origin is None or len(origin.keys) != 1:
+        return None
+    return origin if WHOLE.match("".join(origin.forms)) else None

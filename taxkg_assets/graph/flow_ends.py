@@ -127,27 +127,30 @@ class Lines:
         end = End(name or form, shown, place.part, place.column, code=place.code)
         if not name:
             return _fail(end, "the form is not named")
-        is_other_year = place.year is not None and place.year != about.year
-        if about.document_id is not None and name == about.form and not is_other_year:
-            document, is_same = about.document_id, True
-        else:
-            found = self.find_revision(name, place.year or about.year)
-            if found is None:
-                return _fail(end, NO_FORM)
-            document, is_same = found
-        part = about.part if document == about.document_id else ""
+        revision = self._find_revision_of_place(name, place, about)
+        if revision is None:
+            return _fail(end, NO_FORM)
+        document, is_same_year = revision
         if not key and not place.label:
             return _fail(end, "the line is not named")
-        if not key:
-            rows, problem = self._by_label(document, place.label, other_form)
-        else:
+        if key:
+            part = about.part if document == about.document_id else ""
             rows, problem = self._by_key(document, place, key, part), NO_LINE
+        else:
+            rows, problem = self._by_label(document, place.label, other_form)
         if len(rows) != 1:
             return _fail(end, SEVERAL if rows else problem)
         row = rows[0]
         if place.column and not self._has_column(row, place.column):
             return _fail(end, "the line has no such column")
-        return End(name, row["key"], row["part"], place.column, row, is_same, code=place.code)
+        return End(name, row["key"], row["part"], place.column, row, is_same_year, code=place.code)
+
+    def _find_revision_of_place(self, name: str, place: Place, about: About) -> tuple[str, bool] | None:
+        """Find the revision that a place is on, as `find_revision` does; the text's own form is its document."""
+        is_other_year = place.year is not None and place.year != about.year
+        if about.document_id is not None and name == about.form and not is_other_year:
+            return about.document_id, True
+        return self.find_revision(name, place.year or about.year)
 
     def find_columns(self, place: Place, about: About, *, key: str, form: str) -> list[End]:
         """Find a column in every part of a form that has it.
@@ -173,6 +176,8 @@ class Lines:
     def name_form(self, words: str, about: About) -> str:
         """Return the library's name of a form, or the text's name if the library does not contain the form.
 
+        In a text on `Schedule B (Form 2040)`, `Schedule 1` is `Schedule 1 (Form 2040)`.
+
         Args:
             words: The form's name in the text; empty for the form that the text is about.
             about: What the text is about.
@@ -184,26 +189,35 @@ class Lines:
         if words == RETURN:
             return str(load_flows().own_return)
         if words == FACE:
-            own = _PARENT.search(about.form)
-            return own[1] if own else about.form
+            return _parent_of(about.form)
         if not words:
             return about.form
+        stated_parent = _PARENT.search(words)
+        if words.startswith("Schedule") and not stated_parent:
+            return self._name_schedule_alone(words, about)
         names = self._names.get(_fold(words), [])
-        stated = _PARENT.search(words)
-        if not words.startswith("Schedule") or stated:
-            parents = self._names.get(_fold(stated[1]), []) if stated else []
-            spelled = f"{_PARENT.sub('', words)} (Form {parents[0]})" if parents else words
-            return names[0] if names else spelled
-        own = _PARENT.search(about.form)
-        parent = own[1] if own else about.form
-        of_parent = f"{words} (Form {parent})"
-        if of_parent in (about.form, *names) or re.match(load_flows().returns, parent):
-            return of_parent
-        named = about.schedules.get(words) or (names[0] if len(names) == 1 else words)
-        return_of_individuals = load_flows().own_return
-        is_numbered = _NUMBERED.match(named) is not None and not _PARENT.search(named)
-        is_of_individuals = re.match(rf"{return_of_individuals}(?![0-9])", parent) is not None
-        return f"{named} (Form {return_of_individuals})" if is_numbered and is_of_individuals else named
+        if names:
+            return names[0]
+        parents = self._names.get(_fold(stated_parent[1]), []) if stated_parent else []
+        return f"{_PARENT.sub('', words)} (Form {parents[0]})" if parents else words
+
+    def _name_schedule_alone(self, words: str, about: About) -> str:
+        """Return the full name of a schedule that a text names without its form.
+
+        It is that of the form that the text is about, if the library has such a schedule; else the only one of this
+        name; a numbered schedule is that of the return of individuals.
+        """
+        names = self._names.get(_fold(words), [])
+        parent = _parent_of(about.form)
+        name_with_parent = f"{words} (Form {parent})"
+        if name_with_parent in (about.form, *names) or re.match(load_flows().returns, parent):
+            return name_with_parent
+        only_name = names[0] if len(names) == 1 else words
+        name = about.schedules.get(words) or only_name
+        own_return = load_flows().own_return
+        is_numbered = _NUMBERED.match(name) is not None and not _PARENT.search(name)
+        is_about_individuals = re.match(rf"{own_return}(?![0-9])", parent) is not None
+        return f"{name} (Form {own_return})" if is_numbered and is_about_individuals else name
 
     def name_schedule(self, words: str, about: About) -> str:
         """Return the full name of a schedule that a booklet explains.
@@ -235,14 +249,17 @@ class Lines:
         finals = [row for row in rows if not row["is_draft"]] or rows
         if not finals or year is None:
             return None
-        same = [row for row in finals if year_of(row) == year]
+        of_year = [row for row in finals if year_of(row) == year]
+        # A revision for continuous use holds for its year and later ones.
         lasting = [row for row in finals if row["tax_year"] is None and (year_of(row) or year + 1) <= year]
-        kept = same or lasting or finals
-        best = min(
-            kept,
-            key=lambda row: (abs((own := year_of(row) or 0) - year), -own, len(row["document_id"]), row["document_id"]),
-        )
-        return best["document_id"], bool(same or lasting)
+
+        def rank(row: Row) -> tuple[int, int, int, str]:
+            """Put the nearest year first, the later one of two as near, then the document with the shortest name."""
+            own_year = year_of(row) or 0
+            return abs(own_year - year), -own_year, len(row["document_id"]), row["document_id"]
+
+        nearest = min(of_year or lasting or finals, key=rank)
+        return nearest["document_id"], bool(of_year or lasting)
 
     def has_only_lines(self, form: str) -> bool:
         """Return whether a form of the library numbers lines and no boxes.
@@ -262,6 +279,7 @@ class Lines:
         return "box" in self._kinds_of(form)
 
     def _kinds_of(self, form: str) -> set[str]:
+        """Return the kinds of fields of a form: `line`, `box`, `column`."""
         self._named.add(form)
         if form not in self._kinds:
             revisions = self._revisions.get(form, ())
@@ -293,35 +311,65 @@ class Lines:
         return is_head or not row["column_letters"] or letter in row["column_letters"]
 
     def _by_key(self, document: str, place: Place, key: str, part: str) -> list[Row]:
+        """Return the lines of a document with a key, in the part that the place names, else in that of the text.
+
+        Args:
+            document: Document.
+            place: The place as named.
+            key: Its key.
+            part: Part that the text is about; empty for another document's.
+        """
         kinds = ("column",) if place.kind == "column" else ("line", "box")
         rows = [row for row in self._by_number.get((document, key.lower()), []) if row["kind"] in kinds]
+        # `line 4` may be box 4 where the form has no line 4.
         rows = [row for row in rows if row["kind"] == place.kind] or rows
         if not rows and place.kind == "box":
             return [row for row in self._rows[document] if re.fullmatch(rf"{key}[a-z]", _number(row))]
         if place.part:
             return [row for row in rows if row["part"] in (place.part, "")]
-        own = [row for row in rows if row["part"] == part]
-        return own if len(rows) > 1 and len(own) == 1 else rows
+        of_part = [row for row in rows if row["part"] == part]
+        return of_part if len(of_part) == 1 else rows
 
     def _by_label(self, document: str, label: str, other_form: str) -> tuple[list[Row], str]:
+        """Return the lines of a document with a label, and the problem to state where there are none.
+
+        Args:
+            document: Document.
+            label: Words of the text.
+            other_form: Form at the other end of the flow; empty for none.
+        """
         if load_flows().unnamed.matches(label):
             return [], "the line is not named"
         wanted = fold_label(label)
         labels = [(row, fold_label(row["label"])) for row in self._rows[document]]
-        rows = [row for row, own in labels if own == wanted] or [
-            row
-            for row, own in labels
-            if wanted and own.startswith(f"{wanted} ") and not _is_from_another(row["label"], other_form)
-        ]
+        rows = [row for row, own_label in labels if own_label == wanted]
+        if not rows and wanted:
+            longer = [row for row, own_label in labels if own_label.startswith(f"{wanted} ")]
+            rows = [row for row in longer if not _is_from_another(row["label"], other_form)]
         filled = [row for row in rows if row["field_count"]]
-        rows = filled if len(rows) > 1 and len(filled) == 1 else rows
+        if len(filled) == 1:
+            rows = filled
         if len(rows) == 1 and not rows[0]["field_count"] and other_form:
-            head = _number(rows[0])
-            below = [row for row in self._rows[document] if re.fullmatch(rf"{head}[a-z]", _number(row))]
-            named = [row for row in below if form_pattern(other_form).search(row["label"])]
-            named = named or [row for row in below if fold_label(row["label"]).startswith(wanted)]
-            rows = (named or below) if below else rows
+            rows = self._list_below(rows[0], wanted, other_form) or rows
         return rows, NO_LABEL
+
+    def _list_below(self, head: Row, wanted: str, other_form: str) -> list[Row]:
+        """Return the lines below one that only heads them: line 3 `Dues from:` heads 3a `Form 2889`, 3b `Form 2890`.
+
+        Args:
+            head: The line without a field.
+            wanted: Label of the text, folded.
+            other_form: Form at the other end of the flow: lines that name it come first.
+        """
+        below = [row for row in self._rows[head["document_id"]] if re.fullmatch(rf"{_number(head)}[a-z]", _number(row))]
+        of_other_form = [row for row in below if form_pattern(other_form).search(row["label"])]
+        return of_other_form or [row for row in below if fold_label(row["label"]).startswith(wanted)] or below
+
+
+def _parent_of(form: str) -> str:
+    """Return the form that a schedule belongs to: `2040` of `Schedule B (Form 2040)`; a form is its own parent."""
+    parent = _PARENT.search(form)
+    return parent[1] if parent else form
 
 
 def _is_from_another(label: str, form: str) -> bool:
@@ -342,12 +390,15 @@ def year_of(document: Row) -> int | None:
 
 
 def _fail(end: End, problem: str) -> End:
+    """Return an end without a line, with the reason."""
     return replace(end, line=None, is_same_year=True, problem=problem)
 
 
 def _number(row: Row) -> str:
+    """Return the number of a line: `4a` of `line_4a`."""
     return str(row["key"]).partition("_")[2]
 
 
 def _fold(form: str) -> str:
+    """Return the name of a form in a spelling for comparison: `W-2 G` and `W2-G` are the same."""
     return re.sub(r"[-\s]+", "", form).lower()

@@ -32,13 +32,23 @@ def read_label_statements(label: str) -> list[FlowStatement]:
     ]
     known = {list_ends(statement) for statement in found}
     for statement in read_clauses(label, heading_kind="lines", is_label=True):
-        source, target = statement.source, statement.target
-        is_going = target is not None and bool(target.forms) and not (source and source.forms)
-        is_coming = target is None and source is not None and bool(source.forms)
-        if _OTHER_AMOUNT.search(label, statement.start, statement.end) or _PAST.search(
-            label, statement.start, statement.end
-        ):
-            continue
-        if statement.rule_id in _MOVES and (is_going or is_coming) and names_whole(statement, label):
+        if _is_on_other_form(statement) and _moves_amount_of_line(statement, label):
             found += [statement] if list_ends(statement) not in known else []
     return found
+
+
+def _is_on_other_form(statement: FlowStatement) -> bool:
+    """Decide whether the amount goes to another form, or comes from one."""
+    source, target = statement.source, statement.target
+    source_has_form = source is not None and bool(source.forms)
+    if target is None:
+        return source_has_form
+    return bool(target.forms) and not source_has_form
+
+
+def _moves_amount_of_line(statement: FlowStatement, label: str) -> bool:
+    """Decide whether a clause of a label moves the whole amount of its line, now and not in an earlier year."""
+    span = (statement.start, statement.end)
+    if _OTHER_AMOUNT.search(label, *span) or _PAST.search(label, *span):
+        return False
+    return statement.rule_id in _MOVES and names_whole(statement, label)

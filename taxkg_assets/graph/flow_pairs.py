@@ -68,18 +68,22 @@ def find_pairs(
         return _pair_shown(read.text, found, before, heading_kind, is_forecast=read.is_forecast)
     if heading_kind != "lines":
         return []
+    return [(place, None) for place in _find_sources_of_line(read, found, before)]
+
+
+def _find_sources_of_line(read: Clause, found: list[FoundPlace], before: Before) -> list[Place]:
+    """Return the places that a clause without a move names as sources of the heading's line: their sum, or an equal."""
     if read.verb == "sum":
-        added = [found_place.place for found_place in found if found_place.role]
-        if added and all(place.forms for place in added) and _is_sum(read.text, found):
-            return [(place, None) for place in added]
+        summands = [found_place.place for found_place in found if found_place.role]
+        if summands and all(place.forms for place in summands) and _is_sum(read.text, found):
+            return summands
     named = [found_place for found_place in found if found_place.role in ("source", "aside")]
     sources = [found_place.place for found_place in named]
     if read.verb == "named" and _is_forecast_of_boxes(read, sources):
-        return [(source, None) for source in sources]
-    is_own = read.verb == "equal" or names_topic(read, sources, before.topic)
-    if not is_own or is_elsewhere(read.text, min((found_place.start for found_place in named), default=0)):
-        return []
-    return [(source, None) for source in sources]
+        return sources
+    is_amount_of_line = read.verb == "equal" or names_topic(read, sources, before.topic)
+    first_source = min((found_place.start for found_place in named), default=0)
+    return sources if is_amount_of_line and not is_elsewhere(read.text, first_source) else []
 
 
 def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
@@ -100,45 +104,66 @@ def is_elsewhere(clause: str, at: int = 0) -> bool:
     """
     after = clause[at:]
     if at and not _WHICHEVER.search(after):
+        # A comparison behind the source bars another amount than that of the source.
         clause = clause[:at] + _COMPARED.sub("", after)
-    return load_flows().clause_elsewhere.matches(_DESCRIBED.sub("⟩", _ASIDE.sub("", clause)))
+    unrestricted = _DESCRIBED.sub("⟩", _ASIDE.sub("", clause))
+    return load_flows().clause_elsewhere.matches(unrestricted)
 
 
 def _is_forecast_of_boxes(read: Clause, sources: list[Place]) -> bool:
     """Decide whether a clause says in which boxes the amount of the heading should appear."""
-    modals = {"will", "should", "may"} & set(read.words.lemmas[: read.words.before(read.verb_end)])
-    is_named = bool(modals) and all(source.kind == "box" and source.forms for source in sources)
-    return is_named and not read.words.tags.startswith(("s", "c")) and not is_elsewhere(read.text)
+    lemmas_of_verb = read.words.lemmas[: read.words.before(read.verb_end)]
+    if not {"will", "should", "may"}.intersection(lemmas_of_verb):
+        return False
+    names_boxes_only = all(source.kind == "box" and source.forms for source in sources)
+    begins_subordinate = read.words.tags.startswith(("s", "c"))
+    return names_boxes_only and not begins_subordinate and not is_elsewhere(read.text)
 
 
 def _pair_shown(
     clause: str, found: list[FoundPlace], before: Before, heading_kind: str, *, is_forecast: bool
 ) -> list[Pair]:
     """Return the pairs of `This amount should be shown in ...`: what was moved before, else the heading's amount."""
-    shown = [found_place.place for found_place in found if found_place.role == "source" and not _PARTIAL.match(clause)]
-    if targets := [place for place in before.moved_to if place.forms or heading_kind != "boxes"]:
-        return [(source, target) for source in shown if source.forms for target in targets]
-    is_own = any(place.kind == "box" for place in shown) or _THIS_LINE.search(clause) or is_forecast
-    if heading_kind != "lines" or not is_own or (before.last and before.last.forms and not _THIS_LINE.search(clause)):
+    if _PARTIAL.match(clause):
+        return []
+    shown = [found_place.place for found_place in found if found_place.role == "source"]
+    targets_before = [place for place in before.moved_to if place.forms or heading_kind != "boxes"]
+    if targets_before:
+        return [(source, target) for source in shown if source.forms for target in targets_before]
+    names_line = _THIS_LINE.search(clause) is not None
+    names_own_amount = names_line or is_forecast or any(place.kind == "box" for place in shown)
+    follows_other_form = before.last is not None and bool(before.last.forms) and not names_line
+    if heading_kind != "lines" or not names_own_amount or follows_other_form:
         return []
     return [(source, None) for source in shown]
 
 
 def _pair(read: Clause, group: list[FoundPlace], before: Before, heading_kind: str, *, is_share: bool) -> list[Pair]:
-    """Return the pairs of ends of one amount that a clause moves."""
+    """Return the pairs of ends of one amount that a clause moves.
+
+    Args:
+        read: The clause.
+        group: Places of the amount, from `group_places`.
+        before: What the clauses before it named.
+        heading_kind: What the heading explains.
+        is_share: Whether the clause moves the share of an amount.
+    """
     sources = [found_place for found_place in group if found_place.role == "source"]
     targets = [found_place for found_place in group if found_place.role == "target"]
-    if (before.is_computed and not before.is_label and not group) or _PART_AFTER.search(read.words.tags):
+    is_only_result = before.is_computed and not before.is_label and not group
+    if is_only_result or _PART_AFTER.search(read.words.tags):
         return []
     if not targets:
         return _pair_sources(read, sources, before, heading_kind)
-    if heading_kind == "given":
+    if heading_kind == "given":  # both ends are on other forms than the heading's box, which comes between them
         return [*((source.place, None) for source in sources), *((None, target.place) for target in targets)]
     if not sources:
         return _pair_share(targets, before) if is_share else _pair_targets(read, targets, before, heading_kind)
-    in_turn = _pair_in_turn(read, sources, targets)
-    pairs = in_turn or [(source.place, target.place) for source in sources for target in targets]
-    if heading_kind == "lines" and group[0].role == "source" and read.names_here_before(targets[0].start):
+    pairs = _pair_in_turn(read, sources, targets)
+    if not pairs:
+        pairs = [(source.place, target.place) for source in sources for target in targets]
+    begins_with_source = group[0].role == "source"
+    if heading_kind == "lines" and begins_with_source and read.names_here_before(targets[0].start):
         pairs = [*((source.place, None) for source in sources if source.place.forms), *pairs]
     return pairs
 
@@ -176,47 +201,73 @@ def _pair_share(targets: list[FoundPlace], before: Before) -> list[Pair]:
 
 def _pair_targets(read: Clause, targets: list[FoundPlace], before: Before, heading_kind: str) -> list[Pair]:
     """Return the pairs of a clause that names no source: its amount is one that was named before."""
-    means = find_object(read, targets[0].start)
-    if before.is_received and heading_kind == "lines" and means in ("own", "amount") and not before.sources:
-        return []
-    if means == "amount" and heading_kind == "lines" and read.lemma in _CARRYING:
-        means = "first"
+    first_target = targets[0]
+    means = find_object(read, first_target.start)
     if means == "elided":
         return _pair_elided(read, targets, before, heading_kind)
-    is_one = not before.is_conditional and any(len(found_place.place.keys) < 2 for found_place in targets)
-    if means == "these":
-        means = "amount" if heading_kind == "boxes" else ""
-    if not means and heading_kind == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
-        means = "first" if before.is_denied or before.was_denied else "here"
+    below_line = heading_kind == "lines"
+    if before.is_received and below_line and means in ("own", "amount") and not before.sources:
+        return []  # `If you received dues, report this amount`: that of the condition
+    means = _interpret_object(read, means, targets, before, heading_kind)
     sources = find_origins(means, before, heading_kind)
-    copies = _pair_copies(targets) if means and (sources or not targets[0].place.forms) else []
-    if copies and all(place is not None and place.forms[:1] in ((), targets[0].place.forms[:1]) for place in sources):
-        return [*((source, targets[0].place) for source in sources), *copies]
-    if not sources and before.is_also and (means or list_moved(read, targets[0].start) == before.object):
+    copies = _pair_copies(targets) if means and (sources or not first_target.place.forms) else []
+    same_form = ((), first_target.place.forms[:1])
+    if copies and all(source is not None and source.forms[:1] in same_form for source in sources):
+        return [*((source, first_target.place) for source in sources), *copies]
+    if not sources and before.is_also and (means or list_moved(read, first_target.start) == before.object):
         sources = before.carried
     return [(source, target.place) for source in sources for target in targets]
 
 
+def _interpret_object(read: Clause, means: str, targets: list[FoundPlace], before: Before, heading_kind: str) -> str:
+    """Return what an object means below the heading, as in `find_object`; empty for an amount of its own.
+
+    Args:
+        read: The clause.
+        means: What its words mean.
+        targets: Its targets.
+        before: What the clauses before it named.
+        heading_kind: What the heading explains.
+    """
+    if means == "these":
+        means = "amount" if heading_kind == "boxes" else ""
+    elif means == "amount" and heading_kind == "lines" and read.lemma in _CARRYING:
+        means = "first"
+    if means or heading_kind != "lines":
+        return means
+    is_single = not before.is_conditional and any(len(target.place.keys) < _SEVERAL for target in targets)
+    if is_single and moves_topic(read, targets[0].start, before.topic):
+        return "first" if before.is_denied or before.was_denied else "here"
+    return ""
+
+
 def _pair_elided(read: Clause, targets: list[FoundPlace], before: Before, heading_kind: str) -> list[Pair]:
     """Return the pairs of a clause without an object, such as `and on line 8`; none where the object follows."""
-    if _NEXT_OBJECT.match(read.text[read.text.index("⟩", targets[-1].start) + 1 :]):
+    end_of_targets = read.text.index("⟩", targets[-1].start) + 1
+    if _NEXT_OBJECT.match(read.text[end_of_targets:]):
         return []
-    is_whole = _END.fullmatch(read.text, read.text.index("⟩", targets[-1].start) + 1) is not None
-    is_order = is_whole and _ORDER.match(read.words.tags) is not None
-    is_first = heading_kind == "lines" and before.is_first and not before.is_conditional and is_order
-    is_own = heading_kind == "boxes" or before.is_label or is_first
-    moved: list[Place | None] = [*before.sources] or ([None] if is_own else [])
-    return [(source, target.place) for source in moved for target in targets]
+    places: list[Place | None] = [*before.sources]
+    if not places and _moves_own_amount(read, end_of_targets, before, heading_kind):
+        places = [None]
+    return [(source, target.place) for source in places for target in targets]
+
+
+def _moves_own_amount(read: Clause, end_of_targets: int, before: Before, heading_kind: str) -> bool:
+    """Decide whether a clause without an object moves the amount of the heading: `Enter on Form 2889, line 4.`"""
+    if heading_kind == "boxes" or before.is_label:
+        return True
+    begins_passage = heading_kind == "lines" and before.is_first and not before.is_conditional
+    is_whole_order = _END.fullmatch(read.text, end_of_targets) and _ORDER.match(read.words.tags)
+    return begins_passage and is_whole_order is not None
 
 
 def _pair_copies(targets: list[FoundPlace]) -> list[Pair]:
     """Return the pairs of `Enter the total on line 9 and on Form 2041, line 24`: the form carries its own line on."""
     first, *others = targets
-    is_and = [re.search(r"\band\b", found_place.left) is not None for found_place in others]
     return [
-        (first.place, found_place.place)
-        for found_place, is_joint in zip(others, is_and, strict=True)
-        if is_joint and found_place.place.forms and found_place.place.forms != first.place.forms
+        (first.place, target.place)
+        for target in others
+        if re.search(r"\band\b", target.left) and target.place.forms and target.place.forms != first.place.forms
     ]
 
 
@@ -229,13 +280,17 @@ def pair_shares(found: list[FoundPlace]) -> list[Pair]:
     Returns:
         The total, and the place of its shares.
     """
-    return [
-        (total.place, share.place)
-        for total, share in pairwise(found_place for found_place in found if found_place.role)
-        if (total.role in _SHARED or (total.role == "source" and share.role == "target"))
-        and share.role in _SHARED
-        and share.place.kind == "box"
-        and min(len(total.place.keys), len(share.place.keys)) == 1
-        and WHOLE.match("".join(total.place.forms))
-        and "".join(share.place.forms).startswith(_PARTNER)
-    ]
+    with_role = [found_place for found_place in found if found_place.role]
+    return [(total.place, share.place) for total, share in pairwise(with_role) if _is_share(total, share)]
+
+
+def _is_share(total: FoundPlace, share: FoundPlace) -> bool:
+    """Decide whether a place is that of the shares of the total before it."""
+    is_share_of_partner = share.place.kind == "box" and "".join(share.place.forms).startswith(_PARTNER)
+    if not is_share_of_partner or not WHOLE.match("".join(total.place.forms)):
+        return False
+    if min(len(total.place.keys), len(share.place.keys)) != 1:
+        return False
+    if share.role not in _SHARED:
+        return False
+    return total.role in _SHARED or (total.role == "source" and share.role == "target")

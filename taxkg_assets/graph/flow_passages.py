@@ -12,7 +12,7 @@ import polars as pl
 
 from taxkg_assets.graph.flow_clauses import WITHIN, read_clauses
 from taxkg_assets.graph.flow_context import Said
-from taxkg_assets.graph.flow_ends import NO_LINE, About, End, Lines, year_of
+from taxkg_assets.graph.flow_ends import NO_LINE, About, End, Lines
 from taxkg_assets.graph.flow_lists import (
     find_listed_form,
     introduces_list,
@@ -31,16 +31,14 @@ from taxkg_assets.graph.flow_statements import (
     read_item,
     read_passage,
 )
+from taxkg_assets.graph.flow_subjects import Subject, find_subject, list_heading_keys
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
 from taxkg_assets.graph.place_patterns import FORM_NAME
-from taxkg_assets.graph.places import Place, find_places, name_forms, range_keys
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, Owners, find_parents
+from taxkg_assets.graph.places import Place, find_places, name_forms
+from taxkg_assets.graph.schedule_scopes import Owners, find_parents
 
 Row = Mapping[str, Any]
-_HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
 _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
-_BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
-_RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
 _QUESTION = re.compile(r"Question \d")
 """Heading on a line that takes an answer; amounts below it are compared with a limit."""
@@ -60,7 +58,20 @@ _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 @dataclass(slots=True)
 class _Before:
-    """What earlier passages under the same heading, and of the same document, named."""
+    """What earlier passages under the same heading, and of the same document, named.
+
+    Attributes:
+        anchor_id: Their heading.
+        lead_in: Place of the amount that a list of targets divides: `Enter the amount of box 4 as follows.`
+        has_targets: Whether the items of the list that follows are targets.
+        has_sources: Whether they are sources.
+        listed_form: Form that the introduction of a list of sources names.
+        said: Places that they named as showing an amount.
+        column_forms: Forms of the column that they named last.
+        boxes: Forms of the boxes that they named, by key.
+        amounts: Amounts by words, by document: `your harbor dues`.
+        placed: Passages that say where such an amount is.
+    """
 
     anchor_id: str = ""
     lead_in: Place | None = None
@@ -92,55 +103,90 @@ def read_passages(
     if passages.is_empty():
         return
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
-    scopes, line_keys = owners.scopes, owners.line_keys
-    schedules = find_parents(passages, documents_by_id, anchors, scopes)
+    schedules = find_parents(passages, documents_by_id, anchors, owners.scopes)
     before = _Before()
     headed = passages.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
     for row in headed.iter_rows(named=True):
         heading = row["heading"] or ""
         if heading.startswith("Example"):
             continue
-        row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
-        about, heading_kind, own = find_subject(
-            row,
-            documents_by_id[row["document_id"]],
-            heading,
-            known,
-            scope=scopes.get(row["anchor_id"], ""),
-            schedules=schedules.get(row["document_id"], {}),
-        )
-        if row["perspective"] == "face" or _LEADERS.search(row["text"]):
-            own = None
-        if own is not None and heading_kind == "boxes":
-            own = replace(own, code=read_code(row["text"]))
+        document = documents_by_id[row["document_id"]]
+        row["key"] = owners.line_keys.get(row["anchor_id"]) or row["key"]
+        scope = owners.scopes.get(row["anchor_id"], "")
+        schedules_of_document = schedules.get(row["document_id"], {})
+        subject = find_subject(row, document, heading, known, scope=scope, schedules=schedules_of_document)
+        subject = _restrict_end(subject, row)
         before.amounts[row["document_id"]].add(row["text"])
-        before.placed += [(row, about, amount) for amount in read_placed_amounts(row["text"])]
-        listed = _list_heading_keys(row["key"] or "") if own is not None and own.key == row["key"] else []
-        label = own.line["label"] if own is not None and own.line else ""
-        topic = f"{heading} {label}" if own is not None else ""
-        read = _read_passage(row, before, heading_kind=heading_kind if own is not None else "", topic=topic)
-        for statement in (
-            part for stated in read for part in (_spread(stated, listed, about.form) if listed else [stated])
-        ):
-            statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
-            statement = _place_on_return(statement, row["text"], documents_by_id[row["document_id"]]["form"])
-            if heading_kind not in ("boxes", "given"):
-                statement = _place_on_form_of_lead_in(statement, before)
-            if not about.form or known.has_only_lines(about.form):
-                statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
-            if not about.form:
-                statement = place_on_completed_form(statement, row["text"])
-            if not about.form and any(place and not place.forms for place in (statement.source, statement.target)):
-                continue
-            if statement.rule_id.startswith("clause") and not _has_ends(
-                statement, own, about, known, heading_kind=heading_kind
-            ):
-                continue
-            yield from list_rows(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
+        before.placed += [(row, subject.about, amount) for amount in read_placed_amounts(row["text"])]
+        for statement in _read_statements(row, before, subject):
+            placed = _place_on_named_forms(statement, row, document, subject, before=before, known=known)
+            if _names_both_ends(placed, subject, known):
+                stated = _place_of(row, placed)
+                yield from list_rows(placed, subject.end, subject.about, known=known, stated=stated, text=row["text"])
     for passage, about, amount in before.placed:
         for statement in before.amounts[passage["document_id"]].join(amount):
             stated = _place_of(passage, statement)
             yield from list_rows(statement, None, about, known=known, stated=stated, text=passage["text"])
+
+
+def _restrict_end(subject: Subject, row: Row) -> Subject:
+    """Return what a passage is about, without a line for the face of a form, and with the code of a box, if any."""
+    is_printed_line = row["perspective"] == "face" or _LEADERS.search(row["text"])
+    if subject.end is None or is_printed_line:
+        return subject._replace(end=None)
+    if subject.heading_kind == "boxes":
+        return subject._replace(end=replace(subject.end, code=read_code(row["text"])))
+    return subject
+
+
+def _read_statements(row: Row, before: _Before, subject: Subject) -> Iterator[FlowStatement]:
+    """Read the statements of a passage; below a heading on a range of lines, one for each of its lines."""
+    end = subject.end
+    if end is None:
+        yield from _read_passage(row, before, heading_kind="", topic="")
+        return
+    label = end.line["label"] if end.line else ""
+    topic = f"{row['heading'] or ''} {label}"
+    range_of_heading = list_heading_keys(row["key"] or "") if end.key == row["key"] else []
+    for statement in _read_passage(row, before, heading_kind=subject.heading_kind, topic=topic):
+        yield from _spread(statement, range_of_heading, subject.about.form) if range_of_heading else [statement]
+
+
+def _place_on_named_forms(
+    statement: FlowStatement, row: Row, document: Row, subject: Subject, *, before: _Before, known: Lines
+) -> FlowStatement:
+    """Assign to places without a form the one that the heading, an earlier passage or the sentence names.
+
+    Args:
+        statement: A statement of the passage.
+        row: The passage.
+        document: Row of `documents`.
+        subject: What the passage is about.
+        before: What earlier passages named.
+        known: Lines of all documents.
+
+    Returns:
+        The statement; places that no rule knows the form of stay without one.
+    """
+    heading, text, form = row["heading"] or "", row["text"], subject.about.form
+    statement = _share_of_line(_place_on_form_of_filers(statement, heading), subject.end)
+    statement = _place_on_return(statement, text, document["form"])
+    if subject.heading_kind not in ("boxes", "given"):
+        statement = _place_on_form_of_lead_in(statement, before)
+    if not form or known.has_only_lines(form):
+        statement = place_on_form_before(statement, text, find_heading_form(heading, known))
+    return statement if form else place_on_completed_form(statement, text)
+
+
+def _names_both_ends(statement: FlowStatement, subject: Subject, known: Lines) -> bool:
+    """Decide whether both ends of a statement are on known forms."""
+    has_formless_place = any(place and not place.forms for place in (statement.source, statement.target))
+    if has_formless_place and not subject.about.form:
+        return False
+    is_of_clause = statement.rule_id.startswith("clause")
+    return not is_of_clause or _has_ends(
+        statement, subject.end, subject.about, known, heading_kind=subject.heading_kind
+    )
 
 
 def read_headings(
@@ -195,65 +241,124 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read_passage(row: Row, before: _Before, *, heading_kind: str, topic: str) -> list[FlowStatement]:
-    """Read a passage, with what the passages before it under the same heading introduce."""
-    statements = read_passage(row["text"], heading_kind="" if heading_kind == "given" else heading_kind)
-    known = {list_ends(statement) for statement in statements}
-    is_same = before.anchor_id == row["anchor_id"]
-    is_list_item = _LIST_ITEM_START.match(row["text"]) is not None
-    if is_list_item or not is_same:
+    """Read a passage, with what the passages before it under the same heading introduce.
+
+    Args:
+        row: The passage.
+        before: What earlier passages named; changed.
+        heading_kind: What the heading explains, as in `Subject`; empty where it explains no line.
+        topic: Heading and label of its line.
+    """
+    text = row["text"]
+    is_below_same_heading = before.anchor_id == row["anchor_id"]
+    is_list_item = _LIST_ITEM_START.match(text) is not None
+    if is_list_item or not is_below_same_heading:
         before.said = Said()
-    clauses = read_clauses(row["text"], heading_kind=heading_kind, said=before.said, topic=topic)
-    statements += [statement for statement in clauses if list_ends(statement) not in known]
+    statements = read_passage(text, heading_kind="" if heading_kind == "given" else heading_kind)
+    known = {list_ends(statement) for statement in statements}
+    further = [
+        *read_clauses(text, heading_kind=heading_kind, said=before.said, topic=topic),
+        *_read_source_items(row, before, heading_kind, is_list_item=is_list_item, is_same=is_below_same_heading),
+        *_read_target_items(text, before, heading_kind, is_list_item=is_list_item, is_same=is_below_same_heading),
+    ]
+    statements += [statement for statement in further if list_ends(statement) not in known]
+    if not is_below_same_heading:
+        before.anchor_id, before.column_forms, before.boxes = row["anchor_id"], (), {}
+    if "box" in text:
+        boxes = [place for place in find_places(text) if place.kind == "box" and place.forms]
+        before.boxes |= {key: box.forms for box in boxes for key in box.keys}
+    whole = [statement for statement in statements if names_whole(statement, text)]
+    single = [part for statement in whole for part in pair_in_turn(statement, text)]
+    return [_place_on_form_of_column(statement, before) for statement in single]
+
+
+def _read_source_items(
+    row: Row, before: _Before, heading_kind: str, *, is_list_item: bool, is_same: bool
+) -> list[FlowStatement]:
+    """Read an item of a list of sources: `Include on this line:`, `• Dues from Form 2889, line 4.`
+
+    Args:
+        row: The passage.
+        before: What earlier passages named; changed by an introduction.
+        heading_kind: What the heading explains.
+        is_list_item: Whether the passage is an item of a list.
+        is_same: Whether the passage before it is below the same heading.
+    """
     if not is_list_item and (not is_same or introduces_list(row["text"])):
         is_amount = heading_kind == "lines" and not _QUESTION.match(row["heading"] or "")
         before.has_sources = is_amount and introduces_sources(row["text"], key=row["key"] or "")
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
-    elif is_same and before.has_sources and heading_kind == "lines":
-        items = read_source_item(row["text"], forms=before.listed_form)
-        statements += [item for item in items if list_ends(item) not in known]
+        return []
+    if is_same and before.has_sources and heading_kind == "lines":
+        return list(read_source_item(row["text"], forms=before.listed_form))
+    return []
+
+
+def _read_target_items(
+    text: str, before: _Before, heading_kind: str, *, is_list_item: bool, is_same: bool
+) -> list[FlowStatement]:
+    """Read an item of a list of targets: `Report the amount of box 4 as follows:`, `• Farmers, on line 8.`
+
+    Args:
+        text: The passage.
+        before: What earlier passages named; changed by an introduction.
+        heading_kind: What the heading explains.
+        is_list_item: Whether the passage is an item of a list.
+        is_same: Whether the passage before it is below the same heading.
+    """
     if not is_list_item:
-        before.has_targets, before.lead_in = read_lead_in(row["text"], heading_kind=heading_kind)
-    elif is_same and before.has_targets:
-        items = read_item(row["text"], source=before.lead_in)
-        statements += [item for item in items if list_ends(item) not in known]
-    if not is_same:
-        before.anchor_id, before.column_forms, before.boxes = row["anchor_id"], (), {}
-    if "box" in row["text"]:
-        boxes = [place for place in find_places(row["text"]) if place.kind == "box" and place.forms]
-        before.boxes |= {key: box.forms for box in boxes for key in box.keys}
-    placed = []
-    whole = [stated for stated in statements if names_whole(stated, row["text"])]
-    for statement in (part for stated in whole for part in pair_in_turn(stated, row["text"])):
-        target = statement.target
-        if target is not None and target.kind == "column":
-            before.column_forms = target.forms or before.column_forms
-            statement = replace(statement, target=replace(target, forms=before.column_forms))
-        placed.append(statement)
-    return placed
+        before.has_targets, before.lead_in = read_lead_in(text, heading_kind=heading_kind)
+        return []
+    if is_same and before.has_targets:
+        return list(read_item(text, source=before.lead_in))
+    return []
+
+
+def _place_on_form_of_column(statement: FlowStatement, before: _Before) -> FlowStatement:
+    """Assign to a column without a form the form of the column that was named last, and remember a new one."""
+    target = statement.target
+    if target is None or target.kind != "column":
+        return statement
+    before.column_forms = target.forms or before.column_forms
+    return replace(statement, target=replace(target, forms=before.column_forms))
 
 
 def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, heading_kind: str) -> bool:
-    """Decide whether a clause names two forms: a box is on a named form, and no line moves to another of its form."""
+    """Decide whether a clause names two forms: a box is on a named form, and no line moves to another of its form.
+
+    Args:
+        statement: What the clause states.
+        own: Box or line of the heading.
+        about: What the passage is about.
+        known: Lines of all documents.
+        heading_kind: What the heading explains.
+    """
     source, target = statement.source, statement.target
+    names_own_form = own is not None and bool(own.form)
     if statement.rule_id == WITHIN:
-        return own is not None and bool(own.form)
-    if any(
-        place is not None and place.kind == "box" and _has_lines_only(place, known, about) for place in (source, target)
-    ):
+        return names_own_form
+    places = [place for place in (source, target) if place is not None]
+    if any(place.kind == "box" and _has_lines_only(place, known, about) for place in places):
         return False
-    if any(place is not None and _is_no_line(place, known, about) for place in (source, target)):
+    if any(_is_no_line(place, known, about) for place in places):
         return False
-    if source is None or target is None:
-        is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
-        return bool(own and own.form) and is_other
-    is_before = source.start < statement.start
-    if source.kind == target.kind == "box" and (is_before or source.forms[:1] in ((), target.forms[:1])):
-        return False
+    if target is None:
+        return names_own_form
+    if source is None:
+        return names_own_form and (statement.rule_id != "clause" or names_other(target, about, known))
     if source.kind == "column":
         return False
-    has_boxes = heading_kind == "boxes" or not known.has_only_lines(about.form)
-    is_lost = any(place.kind == "box" and not place.forms for place in (source, target))
-    return bool(about.form or (source.forms and target.forms)) and not (is_lost and not has_boxes)
+    if source.kind == target.kind == "box":
+        # Two boxes are two amounts only where the clause itself names the source with a form of its own.
+        is_named_before_clause = source.start < statement.start
+        is_same_form = source.forms[:1] in ((), target.forms[:1])
+        if is_named_before_clause or is_same_form:
+            return False
+    has_formless_box = any(place.kind == "box" and not place.forms for place in places)
+    form_has_boxes = heading_kind == "boxes" or not known.has_only_lines(about.form)
+    if has_formless_box and not form_has_boxes:
+        return False
+    return bool(about.form or (source.forms and target.forms))
 
 
 def _has_lines_only(place: Place, known: Lines, about: About) -> bool:
@@ -273,13 +378,15 @@ def _is_no_line(place: Place, known: Lines, about: About) -> bool:
 def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
     """Add to a share of a partner the line with the number of its box: below `Line 4`, box 4a is for line 4a."""
     target = statement.target
-    if own is None or statement.source is not None or target is None or target.kind != "box" or len(target.keys) != 1:
+    if own is None or statement.source is not None or target is None:
+        return statement
+    if target.kind != "box" or len(target.keys) != 1 or not target.forms or not own.key.startswith("line_"):
         return statement
     key = target.keys[0]
-    if not (own.key.startswith("line_") and target.forms and key[:-1] == own.key.removeprefix("line_")):
+    if key[:-1] != own.key.removeprefix("line_"):
         return statement
-    place = Place((), target.keys, "line", "", "", "", target.start, target.end)
-    return replace(statement, source=place)
+    line = Place((), target.keys, "line", "", "", "", target.start, target.end)
+    return replace(statement, source=line)
 
 
 def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
@@ -293,28 +400,27 @@ def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
     }
 
 
-def _list_heading_keys(key: str) -> list[str]:
-    """List the keys of a heading on a range of lines or boxes: `boxes_1-3`; empty for another heading."""
-    match = _RANGE.match(key)
-    return list(range_keys(match[1], match[2])) if match else []
-
-
 def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[FlowStatement]:
-    """Assign to each line of the heading its own place of a range as long: `boxes 1 through 3 on Form W-2`."""
-    ends = (statement.source, statement.target)
-    if None not in ends:
+    """Assign to each line of the heading its own place of a range as long.
+
+    Below `Boxes 1–3`, `Enter the amounts of lines 7 through 9 of Form 2889` is three statements: line 7 goes to box 1.
+
+    Args:
+        statement: A statement of the passage.
+        keys: Keys of the heading: `1`, `2`, `3`.
+        form: Form of the heading.
+    """
+    source, target = statement.source, statement.target
+    if source is not None and target is not None:
         yield statement
-    named = next((end for end in ends if end is not None), None)
-    if None not in ends or named is None or len(named.keys) != len(keys):
         return
-    for key, own in zip(named.keys, keys, strict=True):
-        here = replace(named, forms=(form,), keys=(own,), part="", column="", label="")
-        place_of_key = replace(named, keys=(key,))
-        yield replace(
-            statement,
-            source=here if statement.source is None else place_of_key,
-            target=here if statement.target is None else place_of_key,
-        )
+    place = source or target
+    if place is None or len(place.keys) != len(keys):
+        return
+    for place_key, heading_key in zip(place.keys, keys, strict=True):
+        of_place = replace(place, keys=(place_key,))
+        of_heading = replace(place, forms=(form,), keys=(heading_key,), part="", column="", label="")
+        yield replace(statement, source=of_place if source else of_heading, target=of_place if target else of_heading)
 
 
 def find_heading_form(heading: str, known: Lines) -> str:
@@ -328,8 +434,9 @@ def place_on_form_before(statement: FlowStatement, text: str, heading_form: str)
     source = statement.source
     if source is None or source.forms or source.kind != "box":
         return statement
-    named = _NAMED_FORM.findall(text, 0, statement.start) or ([heading_form] if heading_form else [])
-    return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
+    forms_before = _NAMED_FORM.findall(text, 0, statement.start)
+    form = forms_before[-1] if forms_before else heading_form
+    return replace(statement, source=replace(source, forms=(form,))) if form else statement
 
 
 def place_on_completed_form(statement: FlowStatement, text: str) -> FlowStatement:
@@ -372,50 +479,3 @@ def _place_on_return(statement: FlowStatement, text: str, form: str) -> FlowStat
     if target is None or target.forms or not _INCOME.search(text[: target.start]):
         return statement
     return replace(statement, target=replace(target, forms=(form,)))
-
-
-def _is_amount_of(form: str, row: Row, document: Row) -> bool:
-    """Decide whether a passage of a booklet names a line of the form in its heading: other lines are the booklet's."""
-    if form == document["form"]:
-        return False
-    return any(form in place.forms for place in find_places(row.get("text", "")))
-
-
-def find_subject(
-    row: Row, document: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
-) -> tuple[About, str, End | None]:
-    """Determine the form that a passage is about, and the box or line that its heading explains.
-
-    Args:
-        row: Passage or table with the columns of its heading.
-        document: Row of `documents`.
-        heading: Words of the heading.
-        known: Lines of all documents.
-        scope: Schedule or worksheet that owns its lines, from `find_scopes`.
-        schedules: Full names of the schedules that the document names.
-
-    Returns:
-        What the passage is about; the heading kind (`boxes`, `given`, `lines` or empty); and the box or line, if any.
-    """
-    named = _HEADING_FORM.match(heading)
-    is_book = document["doc_type"] == "publication"
-    is_line = (row["key"] or "").startswith("line_")
-    if named and not is_book and (is_line or _is_amount_of(named[1], row, document)):
-        named = None
-    if is_book and not named:
-        named = _BOOK_FORM.search(heading)
-    form = named[1] if named else "" if is_book else row["form"] or document["form"]
-    about = About(form, year_of(document), schedules=schedules)
-    is_printed = document["doc_type"] == "form" and (scope != WORKSHEET or row["perspective"] == "face")
-    if scope and not named and not is_book and not is_printed:
-        about = replace(about, form="" if scope == WORKSHEET else known.name_schedule(scope, about))
-    kind, _, number = (row["key"] or "").partition("_")
-    if kind in ("lines", "boxes") and about.form and not is_book and _list_heading_keys(row["key"]):
-        return about, "lines" if kind == "lines" else "given", End(about.form, row["key"])
-    if is_book or not about.form or kind not in ("box", "line") or not number:
-        return about, "", None
-    is_own = document["doc_type"] == "form"
-    about = replace(about, document_id=row["document_id"] if is_own and form == document["form"] else None)
-    end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
-    box = "boxes" if row["perspective"] == "recipient" else "given"
-    return about, "lines" if kind == "line" else box, end

@@ -37,6 +37,30 @@ _TO = re.compile(r"^(?P<object>.*?)(?P<to>[A,c]*[to][DT#]*(?:D?Nu?o?[ouW]*D*)?)$
 _HERE_AND_TO = re.compile(r"h[,c]*A*[to][DT]*$")
 """`here and on the`: `here` (h), commas (,) or conjunctions (c), adverbs (A), one preposition (t or o), determiners."""
 _ASIDE = re.compile(r",s?[AD]?n?,|,s?[AD]?n?$|[A~]|,$|c\(?N\)?")
+_SHOWING_IN = re.compile(r"FG(?=[^,;]*o[DT]*P)")
+"""`a form showing your dues in` a box."""
+_IS_PLACE = re.compile(r"^(?:[of][DTnNA]{1,4},)?(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*(?:N(?=P))?")
+"""`This is the amount on` a place."""
+_SAME_IS = re.compile(r"^DN(?:oTn)?m?b")
+"""`The amount is the same as` a place."""
+_IS_NAMED = re.compile(r"b(?:D?n?NW?)?oD*P|^(?:DN[uo]D*)?P,?bD")
+"""`Your dues are in` a place; a place `is your dues`."""
+_ADDED_ELSEWHERE = re.compile(r"A*[IT]|.*t")
+"""After `add`: `it`, or an amount with `to` and a place, which moves it and names no sum."""
+_TAKEN_TO_PLACE = re.compile(r"A*[DTInN]+(?:oP,?)?t[DT#]*P")
+"""After `take`: `this amount to` a place."""
+_MODAL_SUBJECT = re.compile(r"[nN]A*m[mA]*$")
+"""Before a verb: `Your dues will generally`."""
+_EQUAL_SUBJECT = re.compile(r"^[A,]*(?:T[nN]{0,2}|TNoTn|DNh?|I)(?:oTn)?[mA]+$")
+"""Before `equal`: `This amount should`."""
+_AMOUNT_SUBJECT = re.compile(r"^[A,]*(?:T[nN]{0,2}|I|DN(?:oTn|h))[A]*$")
+"""Before a verb in the third person: `This amount`, `The total here`."""
+_THIS_NOUN = re.compile(r"(?:A,?)*Tn{1,2}")
+"""Subject `These dues`."""
+_OWN_SUBJECT = re.compile(r"(?:n[:.])?(?:A,?)*(?:TN?|I|DNW?(?:h|[uo]Tn)?)")
+"""Subject `This amount`, `It`, `The total here`, `The amount of these dues`."""
+_AMOUNT_HERE = re.compile(r"(?:n?I|[TD][nN]{0,4})?h[,c]*")
+"""Object `the total here and`."""
 _SAME = ("equal", "match", "agree")
 """Verbs that compare amounts and move none."""
 _USED = re.compile(r"[DTA]*(?:(?P<noun>[nN]+)(?:[wWA]|[uft][DTnNFA]+)*(?:[fo][DTA]*P|(?=r|$|t)))?[DTAP,c()#fo]*t?$")
@@ -107,33 +131,37 @@ def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
     Returns:
         Where each clause begins and ends.
     """
-    breaks = {0}
-    last = -1
-    asides = [aside.span() for aside in _ASIDE_CONDITION.finditer(words.tags)]
-    asides += [aside.span() for aside in _ORDER_ASIDE.finditer(words.tags)]
-    for match in _PREDICATE.finditer(words.tags):
-        at = match.start()
-        if any(low <= at < high for low, high in asides):
+    tags = words.tags
+    starts = {0}
+    last_predicate = -1
+    asides = [aside.span() for pattern in (_ASIDE_CONDITION, _ORDER_ASIDE) for aside in pattern.finditer(tags)]
+    for match in _PREDICATE.finditer(tags):
+        predicate = match.start()
+        is_in_aside = any(low <= predicate < high for low, high in asides)
+        if is_in_aside or _belongs_to_outer_verb(tags, predicate, last_predicate):
             continue
-        if match[0] == "Z" and _NO_PREDICATE.search(words.tags[:at]):
-            continue
-        if match[0] == "M" and last >= 0 and "b" not in words.tags[last:at] and "M" not in words.tags[last : last + 1]:
-            continue
-        start = _find_start(words.tags, at, last)
-        if (
-            _NO_OBJECT.fullmatch(words.tags[words.before(max(breaks)) : start])
-            and words.tags[start : start + 1] in "DTN"
-        ):
-            last = at
-            continue
-        if start > 0 and not re.fullmatch(r"[A,#~:.)(]*", words.tags[:start]):
-            breaks.add(words.starts[start])
-        last = at
-    if words.tags[:1] == "s" and (main := _MAIN.search(words.tags)):
-        breaks.add(words.starts[main.end()])
-    breaks |= {words.starts[match.start()] for match in _TRAILING.finditer(words.tags)}
-    bounds = sorted({*breaks, len(text)})
+        first_word = _find_start(tags, predicate, last_predicate)
+        last_predicate = predicate
+        clause_before = tags[words.before(max(starts)) : first_word]
+        is_object = _NO_OBJECT.fullmatch(clause_before) and tags[first_word : first_word + 1] in "DTN"
+        is_only_punctuation = re.fullmatch(r"[A,#~:.)(]*", tags[:first_word])
+        if not is_object and not is_only_punctuation:
+            starts.add(words.starts[first_word])
+    if tags[:1] == "s" and (main := _MAIN.search(tags)):
+        starts.add(words.starts[main.end()])
+    starts |= {words.starts[match.start()] for match in _TRAILING.finditer(tags)}
+    bounds = sorted({*starts, len(text)})
     return [(low, high) for low, high in pairwise(bounds) if text[low:high].strip()]
+
+
+def _belongs_to_outer_verb(tags: str, predicate: int, last_predicate: int) -> bool:
+    """Decide whether a verb begins no clause: `Form 2889 shows` in an aside, or a participle after a predicate."""
+    if tags[predicate] == "Z":
+        return _NO_PREDICATE.search(tags[:predicate]) is not None
+    if tags[predicate] != "M" or last_predicate < 0:
+        return False
+    has_own_auxiliary = "b" in tags[last_predicate:predicate]
+    return not has_own_auxiliary and tags[last_predicate] != "M"
 
 
 def _find_start(tags: str, at: int, last: int) -> int:
@@ -159,81 +187,123 @@ def _find_start(tags: str, at: int, last: int) -> int:
 
 
 def _find_verb(words: Words, end: int) -> tuple[str, int]:
-    """Return what the first predicate of a clause does, and where it ends."""
+    """Return what the first predicate of a clause does, as in `Clause.verb`, and where it ends."""
     tags, lemmas = words.tags, words.lemmas
     if _CONDITION.match(tags):
         return "condition", end
     match = _PREDICATE.search(tags)
     if match is None:
-        if elided := _ELIDED.search(tags):
-            return "move", words.ends[elided.start()]
-        if showing := re.search(r"FG(?=[^,;]*o[DT]*P)", tags):
-            return "named", words.ends[showing.end() - 1]
-        be = re.match(r"^(?:[of][DTnNA]{1,4},)?(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*(?:N(?=P))?", tags)
-        if be:
-            return "equal", words.ends[be.end() - 1]
-        if "same" in lemmas and re.match(r"^DN(?:oTn)?m?b", tags):
-            return "equal", words.ends[tags.index("b")]
-        return (
-            ("named", words.ends[tags.index("b")])
-            if re.search(r"b(?:D?n?NW?)?oD*P|^(?:DN[uo]D*)?P,?bD", tags)
-            else ("", end)
-        )
+        return _find_verb_without_predicate(words, end)
     at = match.start()
     near = slice(max(0, at - 4), at)
-    is_negated = "x" in tags[near] or any(lemma.endswith(("n't", "n’t")) for lemma in lemmas[near])
-    if is_negated and "," not in tags[near]:
+    has_negation = "x" in tags[near] or any(lemma.endswith(("n't", "n’t")) for lemma in lemmas[near])
+    # A comma ends the reach of a negation: `If not, enter` is an order.
+    if has_negation and "," not in tags[near]:
         return "negated", end
-    after = words.ends[at]
-    return _name_verb(tags, lemmas, at), after
+    return _name_verb(tags, lemmas, at), words.ends[at]
+
+
+def _find_verb_without_predicate(words: Words, end: int) -> tuple[str, int]:
+    """Return what a clause does that has no verb but a form of `to be`, a participle, or none."""
+    tags = words.tags
+    if elided := _ELIDED.search(tags):
+        return "move", words.ends[elided.start()]
+    if showing := _SHOWING_IN.search(tags):
+        return "named", words.ends[showing.end() - 1]
+    if equal := _IS_PLACE.match(tags):
+        return "equal", words.ends[equal.end() - 1]
+    if "same" in words.lemmas and _SAME_IS.match(tags):
+        return "equal", words.ends[tags.index("b")]
+    if _IS_NAMED.search(tags):
+        return "named", words.ends[tags.index("b")]
+    return "", end
 
 
 def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
-    lemma, tag = lemmas[at], tags[at]
-    is_shown = lemma in (*load_flows().showing_verbs, *load_flows().verbs["C"])
+    """Return what a predicate does to an amount, as in `Clause.verb`; each form of a verb has its own rules."""
+    tag = tags[at]
     if tag == "M":
-        is_elided = not tags[:at].strip("cAmbqx")
-        if is_shown and is_elided:
-            return "shown"
-        return ("shown" if _ANAPHOR.match(tags[: at + 1]) else "named") if is_shown else "moved"
+        return _name_passive(tags, lemmas, at)
     if tag == "V":
-        if lemma in load_flows().showing_verbs and (tags[:at] == "P" or _PLACE_SUBJECT.search(tags, 0, at)):
-            return "named"
-        if lemma in ("total", "combine") or (lemma == "add" and not re.match(r"A*[IT]|.*t", tags[at + 1 :])):
-            return "sum"
-        is_taken = lemma == "take" and re.match(r"A*[DTInN]+(?:oP,?)?t[DT#]*P", tags[at + 1 :])
-        if lemma == "use" and _is_to_complete(tags, lemmas, at):
-            return "move"
-        used = tags[at + 1 :].partition("sy")[0]
-        if lemma in ("use", "take") and re.search(r"[ti]", used) and not is_taken:
-            return ""
-        if lemma in load_flows().showing_verbs and re.search(r"[nN]A*m[mA]*$", tags[:at]):
-            return "shown"
-        is_equal = lemma in load_flows().equality_verbs and re.match(
-            r"^[A,]*(?:T[nN]{0,2}|TNoTn|DNh?|I)(?:oTn)?[mA]+$", tags[:at]
-        )
-        return "equal" if is_equal else "" if lemma in _SAME else "move"
+        return _name_order(tags, lemmas, at)
     if tag == "Z":
-        is_own = re.match(r"^[A,]*(?:T[nN]{0,2}|I|DN(?:oTn|h))[A]*$", tags[:at]) is not None
-        return "equal" if is_own and not is_shown else "named" if is_shown or lemma == "contains" else ""
-    return "compute" if tag == "C" else "named" if tag == "O" and _SENT.search(tags) else ""
+        return _name_third_person(tags, lemmas, at)
+    if tag == "C":
+        return "compute"
+    return "named" if tag == "O" and _SENT.search(tags) else ""
+
+
+def _is_showing(lemma: str) -> bool:
+    """Decide whether a verb shows or computes an amount where it is, as `show` and `figure` do."""
+    rules = load_flows()
+    return lemma in rules.showing_verbs or lemma in rules.verbs["C"]
+
+
+def _name_passive(tags: str, lemmas: tuple[str, ...], at: int) -> str:
+    """Return what a passive does: `is entered on` moves an amount, `is shown on` shows or names it."""
+    if not _is_showing(lemmas[at]):
+        return "moved"
+    has_no_subject = not tags[:at].strip("cAmbqx")
+    refers_back = _ANAPHOR.match(tags[: at + 1]) is not None
+    return "shown" if has_no_subject or refers_back else "named"
+
+
+def _name_order(tags: str, lemmas: tuple[str, ...], at: int) -> str:
+    """Return what an order or a verb with a subject does: `Enter`, `Combine`, `Box 4 will show`."""
+    lemma, before, after = lemmas[at], tags[:at], tags[at + 1 :]
+    rules = load_flows()
+    is_showing = lemma in rules.showing_verbs
+    if is_showing and (before == "P" or _PLACE_SUBJECT.search(tags, 0, at)):
+        return "named"
+    if lemma in ("total", "combine") or (lemma == "add" and not _ADDED_ELSEWHERE.match(after)):
+        return "sum"
+    if lemma in ("use", "take"):
+        return _name_use(tags, lemmas, at)
+    if is_showing and _MODAL_SUBJECT.search(before):
+        return "shown"
+    if lemma in rules.equality_verbs and _EQUAL_SUBJECT.match(before):
+        return "equal"
+    return "" if lemma in _SAME else "move"
+
+
+def _name_use(tags: str, lemmas: tuple[str, ...], at: int) -> str:
+    """Return `move` where `use` or `take` brings an amount to a place, empty where it is only an aid: `Use it to`."""
+    after = tags[at + 1 :]
+    if lemmas[at] == "use" and _is_to_complete(tags, lemmas, at):
+        return "move"
+    is_taken_to_place = lemmas[at] == "take" and _TAKEN_TO_PLACE.match(after)
+    has_purpose = re.search(r"[ti]", after.partition("sy")[0])
+    return "" if has_purpose and not is_taken_to_place else "move"
+
+
+def _name_third_person(tags: str, lemmas: tuple[str, ...], at: int) -> str:
+    """Return what a verb in the third person does: `This amount equals`, `Box 4 shows`."""
+    is_showing = _is_showing(lemmas[at])
+    if not is_showing and _AMOUNT_SUBJECT.match(tags[:at]):
+        return "equal"
+    return "named" if is_showing or lemmas[at] == "contains" else ""
 
 
 def _is_to_complete(tags: str, lemmas: tuple[str, ...], at: int) -> bool:
     """Decide whether an amount is used on a line: `Use the amount on Form 2889, line 4, to complete line 9`."""
-    end = next(
-        (index for index in range(at, len(lemmas)) if lemmas[index] == "complete" and tags[index] == "i"), len(tags)
-    )
-    if tags[end + 1 : end + 2] != "P" and lemmas[end + 1 : end + 3] != ("this", "line"):
+    completions = (ix for ix in range(at, len(lemmas)) if lemmas[ix] == "complete" and tags[ix] == "i")
+    complete = next(completions, len(tags))
+    is_before_place = tags[complete + 1 : complete + 2] == "P"
+    if not is_before_place and lemmas[complete + 1 : complete + 3] != ("this", "line"):
         return False
-    used = _USED.match(tags, at + 1, end)
-    if used is None or not used["noun"]:
-        return used is not None
+    used = _USED.match(tags, at + 1, complete)
+    if used is None:
+        return False
+    if not used["noun"]:  # only the place is named: `Use Form 2889, line 4, to complete`
+        return True
     return names_amount(lemmas[used.start("noun") : used.end("noun")])
 
 
 def find_object(clause: Clause, target: int) -> str:
     """Classify what a clause without a source moves to a place.
+
+    `This amount is reported on line 4` moves an amount named before (`this`); `Enter the total on line 4` moves that of
+    the heading, if it begins the text (`first`); `Enter your dues on line 4` moves an amount of its own (empty).
 
     Args:
         clause: The clause.
@@ -244,21 +314,26 @@ def find_object(clause: Clause, target: int) -> str:
         beginning of a text; `these`: that of a heading on a box; `here`: what the line of the heading takes, too;
         `elided`; empty for another amount.
     """
-    words = clause.words
     if clause.verb == "moved":
-        at = words.before(clause.verb_end) - 1
-        subject = _SUBJECT_ASIDE.sub("", re.sub(r"[mAxbq]*[MZ]?$", "", words.tags[: at + 1]))
-        subject = _FILERS_FIRST.sub("", subject)
-        is_the = clause.words.lemmas[subject.find("D")] == "the" if "D" in subject else True
-        is_the = is_the or (subject.endswith("oTn") and clause.words.lemmas[subject.find("D")] in ("any", "all"))
-        if not subject.strip("cA"):
-            return "elided"
-        pattern = r"(?:n[:.])?(?:A,?)*(?:TN?|I|DNW?(?:h|[uo]Tn)?)"
-        if re.fullmatch(r"(?:A,?)*Tn{1,2}", subject):
-            return "this" if "this" in words.lemmas[: len(subject)] else "these"
-        return "own" if is_the and re.fullmatch(pattern, subject) else ""
-    between = words.between(clause.verb_end, target)
+        return _name_subject(clause)
+    between = clause.words.between(clause.verb_end, target)
     return _name_object(_mark_here(between), between.lemmas)
+
+
+def _name_subject(clause: Clause) -> str:
+    """Classify the amount that a passive moves, by its subject; the results are those of `find_object`."""
+    words = clause.words
+    verb = words.before(clause.verb_end) - 1
+    subject = re.sub(r"[mAxbq]*[MZ]?$", "", words.tags[: verb + 1])
+    subject = _FILERS_FIRST.sub("", _SUBJECT_ASIDE.sub("", subject))
+    if not subject.strip("cA"):
+        return "elided"
+    if _THIS_NOUN.fullmatch(subject):
+        return "this" if "this" in words.lemmas[: len(subject)] else "these"
+    determiner = words.lemmas[subject.index("D")] if "D" in subject else "the"
+    # `any of these amounts` is as definite as `the amount`.
+    is_definite = determiner == "the" or (subject.endswith("oTn") and determiner in ("any", "all"))
+    return "own" if is_definite and _OWN_SUBJECT.fullmatch(subject) else ""
 
 
 def _mark_here(words: Words) -> str:
@@ -286,43 +361,50 @@ def classify_listed_object(clause: Clause, end: int) -> str:
 
 
 def _name_object(tags: str, lemmas: tuple[str, ...]) -> str:
-    """Return what the words between a verb and a target name."""
+    """Return what the words between a verb and a target name; the results are those of `find_object`."""
     found = _TO.match(tags)
     if found is None:
         return ""
     length = len(found["object"])
-    if "N" in found["to"] and lemmas[length + found["to"].index("N")] not in load_flows().amount_nouns:
-        return ""
-    cut = min((at for at, lemma in enumerate(lemmas[:length]) if lemma in ("as", "with", "in")), default=length)
-    is_aside = [False] * cut
-    for aside in _ASIDE.finditer(tags[:cut]):
-        is_aside[slice(*aside.span())] = [True] * (aside.end() - aside.start())
-    words = "".join(tag for tag, is_out in zip(tags, is_aside, strict=False) if not is_out)
-    names = [lemma for lemma, is_out in zip(lemmas, is_aside, strict=False) if not is_out]
-    if names[:3] == ["your", "share", "of"]:
-        words, names = words[3:], names[3:]
-    if not words:
+    if "N" in found["to"]:  # `in the total on`: only the noun of an amount may stand before the target
+        noun = lemmas[length + found["to"].index("N")]
+        if noun not in load_flows().amount_nouns:
+            return ""
+    object_tags, object_lemmas = _drop_asides(tags[:length], lemmas[:length])
+    if object_lemmas[:3] == ["your", "share", "of"]:
+        object_tags, object_lemmas = object_tags[3:], object_lemmas[3:]
+    if not object_tags:
         return "elided"
-    if "h" in words:
-        own = re.fullmatch(r"(?:n?I|[TD][nN]{0,4})?h[,c]*", words)
-        return "own" if own else "here" if re.search(r"h,?c?$", words) else ""
-    if re.fullmatch(r"[IT]", words):
-        return "own" if names[0] == "this" else "amount"
-    return _name_noun(words, names) if _ANAPHORIC.fullmatch(words) else ""
+    if "h" in object_tags:
+        if _AMOUNT_HERE.fullmatch(object_tags):
+            return "own"
+        return "here" if re.search(r"h,?c?$", object_tags) else ""
+    if re.fullmatch(r"[IT]", object_tags):
+        return "own" if object_lemmas[0] == "this" else "amount"
+    return _name_noun(object_tags, object_lemmas) if _ANAPHORIC.fullmatch(object_tags) else ""
 
 
-def _name_noun(words: str, names: list[str]) -> str:
-    """Return what a noun with an article or a demonstrative names."""
-    determiner, head = names[0], names[-1]
-    if determiner in ("this", "these", "the") and head in ("amount", "amounts") and len(names) == 2:
+def _drop_asides(tags: str, lemmas: tuple[str, ...]) -> tuple[str, list[str]]:
+    """Return letters and base forms of an object without its asides, up to the first `as`, `with` or `in`."""
+    cut = min((ix for ix, lemma in enumerate(lemmas) if lemma in ("as", "with", "in")), default=len(lemmas))
+    aside_ixs = {ix for aside in _ASIDE.finditer(tags[:cut]) for ix in range(*aside.span())}
+    kept = [ix for ix in range(cut) if ix not in aside_ixs]
+    return "".join(tags[ix] for ix in kept), [lemmas[ix] for ix in kept]
+
+
+def _name_noun(tags: str, lemmas: list[str]) -> str:
+    """Return what a noun with an article or a demonstrative names; the results are those of `find_object`."""
+    determiner, noun = lemmas[0], lemmas[-1]
+    if determiner in ("this", "these", "the") and lemmas[1:] in (["amount"], ["amounts"]):
         return "own"
-    if determiner == "this" and "W" not in words:
+    if determiner == "this" and "W" not in tags:
         return "this"
     if determiner in ("that", "those", "such", "these"):
         return "amount"
     if determiner != "the":
         return ""
-    if head in load_flows().outcome_nouns or names[1:3] == ["same", "amount"]:
+    if noun in load_flows().outcome_nouns or lemmas[1:3] == ["same", "amount"]:
         return "first"
-    is_total = bool(set(names[1:]) & set(load_flows().total_nouns))
-    return "amount" if is_total or "W" in words or "w" in words else ""
+    is_total = any(lemma in load_flows().total_nouns for lemma in lemmas[1:])
+    has_participle = "W" in tags or "w" in tags
+    return "amount" if is_total or has_participle else ""

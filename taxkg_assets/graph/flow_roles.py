@@ -82,7 +82,16 @@ _THERE = re.compile(r"[to]D*(?:F+,?c?o?)*[DTn#]{0,2}$")
 
 @dataclass(slots=True)
 class FoundPlace:
-    """A place in a clause with its role: source, target, amount (either), aside, or empty."""
+    """A place in a clause, and what the clause does with its amount.
+
+    Attributes:
+        place: The place.
+        start: Where it begins in the clause, in characters.
+        role: `source` or `target` of an amount; `amount` for one of both, which the verb decides; `aside` for a place
+            in parentheses; empty for a place that the clause moves nothing from or to.
+        is_joined: Whether a conjunction or comma joins it to the place before it.
+        left: Words between the place before it, or the beginning of the clause, and this one.
+    """
 
     place: Place
     start: int
@@ -93,6 +102,8 @@ class FoundPlace:
 
 def find_roles(clause: str, places: list[Place], words: Words | None = None) -> list[FoundPlace]:
     """Assign roles to the places of a clause; a place without a form takes the form before it.
+
+    In `Enter the amount from ⟨0⟩ on ⟨1⟩`, the first place is the source, the second the target.
 
     Args:
         clause: Clause with its places masked.
@@ -106,36 +117,65 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
     found: list[FoundPlace] = []
     end = 0
     for match in WORD.finditer(clause):
-        left = clause[end : match.start()]
-        tags = words.tags[words.before(end) : words.before(match.start())]
+        start = match.start()
+        left = clause[end:start]
+        tags = words.tags[words.before(end) : words.before(start)]
         previous = found[-1] if found else None
         is_joined = previous is not None and load_flows().clause_joins.matches(left)
         role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
-        if previous is not None and not previous.role:
-            if 0 <= _find_open(clause[: match.start()]) < previous.start:
-                role = ""
-            elif ")" in left and 0 <= _find_open(clause[: previous.start]) < previous.start:
-                role = _govern(tags.rpartition(")")[2])
-        if role == "aside" and previous is not None and previous.role == "target":
-            role = ""
-        place = places[int(match[1])]
-        is_apart = not is_joined and _APART.search(left)
-        same = next(
-            (
-                found_place
-                for found_place in reversed(found)
-                if found_place.role == role and found_place.place.kind == place.kind
-            ),
-            None,
-        )
-        named = previous if previous and previous.role == role else same if place.kind == "box" or is_joined else None
-        if named and not place.forms and named.place.forms and not is_apart:
-            place = replace(place, forms=named.place.forms, label="")
-        if clause.count("“", 0, match.start()) > clause.count("”", 0, match.start()):
-            role = ""
-        found.append(FoundPlace(place, match.start(), role, is_joined, left))
+        if previous is not None:
+            role = _correct_at_parenthesis(role, clause, previous, start=start, tags=tags)
+        place = _take_form(places[int(match[1])], found, role, left=left, is_joined=is_joined)
+        is_quoted = clause.count("“", 0, start) > clause.count("”", 0, start)
+        found.append(FoundPlace(place, start, "" if is_quoted else role, is_joined, left))
         end = match.end()
     return found
+
+
+def _correct_at_parenthesis(role: str, clause: str, previous: FoundPlace, *, start: int, tags: str) -> str:
+    """Return the role of a place, with regard to a parenthesis that it shares with the place before it.
+
+    Args:
+        role: Its role by the words before it.
+        clause: The clause.
+        previous: Place before it.
+        start: Where the place begins.
+        tags: Letters of the words between both places.
+    """
+    if not previous.role:
+        shares_parenthesis = 0 <= _find_open(clause[:start]) < previous.start
+        if shares_parenthesis:
+            return ""
+        previous_is_inside = 0 <= _find_open(clause[: previous.start]) < previous.start
+        if previous_is_inside and ")" in clause[previous.start : start]:
+            # Only the words after the parenthesis govern the place.
+            role = _govern(tags.rpartition(")")[2])
+    if role == "aside" and previous.role == "target":
+        return ""
+    return role
+
+
+def _take_form(place: Place, found: list[FoundPlace], role: str, *, left: str, is_joined: bool) -> Place:
+    """Give a place without a form the form of a place before it with the same role: `Form 2889, line 4, or line 5`.
+
+    Args:
+        place: The place.
+        found: Places before it.
+        role: Its role.
+        left: Words between the place before it and this one.
+        is_joined: Whether it is joined to the place before it.
+    """
+    if place.forms or not found or (not is_joined and _APART.search(left)):
+        return place
+    previous = found[-1]
+    if previous.role == role:
+        giver: FoundPlace | None = previous
+    elif place.kind == "box" or is_joined:
+        alike = (before for before in reversed(found) if before.role == role and before.place.kind == place.kind)
+        giver = next(alike, None)
+    else:
+        giver = None
+    return replace(place, forms=giver.place.forms, label="") if giver and giver.place.forms else place
 
 
 def _find_open(text: str) -> int:
@@ -149,43 +189,79 @@ def _find_open(text: str) -> int:
 
 
 def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined: bool, tags: str) -> str:
-    """Return the role of a place between two texts; it may continue the previous place."""
-    if _EXAMPLE.search(left) and previous is not None:
-        return previous.role
-    if is_joined and previous is not None and previous.role in ("source", "target") and _OR_ASIDE.match(left):
-        return previous.role
-    if _COMPLETED.match(left) and previous is not None and previous.role in ("source", "amount"):
+    """Return the role of a place: that of the place which it continues, or the one that the words around it give.
+
+    Args:
+        left: Words between the place before it, or the beginning of the clause, and the place.
+        right: Words after it.
+        previous: Place before it.
+        is_joined: Whether it is joined to that one.
+        tags: Letters of the words of `left`.
+    """
+    previous_role = previous.role if previous is not None else None
+    role = _continue_role(left, previous_role, is_joined=is_joined)
+    if role is None and _OPEN.search(left):
+        role = _find_role_in_parentheses(left, right, is_alone=previous is None)
+    if role is None:
+        role = _find_role_by_wording(left, right, previous_role)
+    if role is None and is_joined and previous_role is not None:
+        role = _find_joined_role(left, previous_role)
+    return _govern(tags) if role is None else role
+
+
+def _continue_role(left: str, previous_role: str | None, *, is_joined: bool) -> str | None:
+    """Return the role that a place has from the one before it: as an example, for another case, or as its target."""
+    if previous_role is None:
+        return None
+    if _EXAMPLE.search(left):
+        return previous_role
+    if is_joined and previous_role in ("source", "target") and _OR_ASIDE.match(left):
+        return previous_role
+    if previous_role in ("source", "amount") and _COMPLETED.match(left):
         return "target"
-    if _OPEN.search(left):
-        if left.endswith("(from "):
-            return "source"
-        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
-        return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
+    return None
+
+
+def _find_role_in_parentheses(left: str, right: str, *, is_alone: bool) -> str:
+    """Return the role of a place after an open parenthesis: `your dues (Form 2889, line 4)` names where they are."""
+    if left.endswith("(from "):
+        return "source"
+    fills_parentheses = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
+    follows_place = not is_alone and left.strip() == "("
+    return "aside" if fills_parentheses and not follows_place else ""
+
+
+def _find_role_by_wording(left: str, right: str, previous_role: str | None) -> str | None:
+    """Return the role that a fixed wording before or after a place gives it; None for no such wording."""
     if _CODE_IN.search(left) or _ADDED_PART.search(left):
         return ""
-    if _CODE_OF.search(left) and previous is None:
+    if previous_role is None and _CODE_OF.search(left):
         return "amount"
     if _SHOWS.match(right):
         return "source"
     if _SUPPOSED.search(left):
         return ""
-    if previous is not None and previous.role == "source" and _PLUS.match(left):
+    if previous_role == "source" and _PLUS.match(left):
         return "source"
     if right.startswith(", if any") and left.endswith((" the amount on ", " amount in ")):
         return "source"
-    if right.startswith((" amount", "’s amount")) and not re.search(r"\b(?:from|on|in|to) $", left):
+    names_amount = right.startswith((" amount", "’s amount"))
+    if names_amount and not re.search(r"\b(?:from|on|in|to) $", left):
         return "source"
-    if previous is not None and previous.role == "source" and _ALREADY.match(left):
+    if previous_role == "source" and _ALREADY.match(left):
         return ""
-    if is_joined and previous is not None:
-        preposition = _PREPOSITION.search(left)
-        is_joint = _JOINT.search(left) is not None
-        if preposition is None or (is_joint and previous.role == "target"):
-            return previous.role
-        if preposition[1] == "from":
-            return "source"
-        return previous.role if is_joint else "target"
-    return _govern(tags)
+    return None
+
+
+def _find_joined_role(left: str, previous_role: str) -> str:
+    """Return the role of a place that is joined to another: its own preposition may change it, `from A and on B`."""
+    preposition = _PREPOSITION.search(left)
+    has_conjunction = _JOINT.search(left) is not None
+    if preposition is None or (has_conjunction and previous_role == "target"):
+        return previous_role
+    if preposition[1] == "from":
+        return "source"
+    return previous_role if has_conjunction else "target"
 
 
 def _govern(tags: str) -> str:
@@ -222,13 +298,15 @@ def decide_roles(found: list[FoundPlace], *, verb: str, verb_end: int, is_share:
         _send_shares_to_boxes(found)
     _correct_by_verb(found, verb, verb_end)
     for whole, aside in pairwise(found):
-        if whole.role == "target" and aside.left.strip() == "(" and "".join(aside.place.forms).startswith(_PARTNER):
+        is_partners_box = "".join(aside.place.forms).startswith(_PARTNER)
+        if whole.role == "target" and aside.left.strip() == "(" and is_partners_box:
             aside.role = "target"
     has_target = False
     follower: FoundPlace | None = None
     for found_place in reversed(found):
+        is_before_verb_end = found_place.start < verb_end
         if found_place.role == "amount":
-            is_subject = found_place.start < verb_end and verb != "move"
+            is_subject = is_before_verb_end and verb != "move"
             is_received = heading_kind == "lines" and not is_share and _is_received(found_place.place)
             is_source = _leads_to(follower) or is_subject or is_received or verb == "equal"
             found_place.role = "source" if is_source else "target"
@@ -311,11 +389,13 @@ def decide_roles_of_asides(found: list[FoundPlace], *, heading_kind: str, verb: 
         heading_kind: What the heading explains.
         verb: What the clause does.
     """
-    if heading_kind != "lines" or verb != "move" or any(found_place.role not in ("", "aside") for found_place in found):
+    has_other_place = any(found_place.role not in ("", "aside") for found_place in found)
+    if heading_kind != "lines" or verb != "move" or has_other_place:
         return
     for found_place in found:
-        is_source = found_place.role == "aside" or found_place.left.endswith(" (")
-        found_place.role = "source" if is_source and not _ON_RETURN.search(found_place.left) else found_place.role
+        is_in_parentheses = found_place.role == "aside" or found_place.left.endswith(" (")
+        if is_in_parentheses and not _ON_RETURN.search(found_place.left):
+            found_place.role = "source"
 
 
 def group_places(found: list[FoundPlace], verb_end: int) -> list[list[FoundPlace]]:
@@ -326,40 +406,47 @@ def group_places(found: list[FoundPlace], verb_end: int) -> list[list[FoundPlace
         verb_end: Where its verb ends.
 
     Returns:
-        Sources and targets of each amount.
+        Sources and targets of each amount; one empty group where the clause has neither.
     """
     groups: list[list[FoundPlace]] = [[]]
     for found_place in found:
-        if found_place.role not in ("source", "target") or (
-            found_place.role == "target" and found_place.start < verb_end - 1
-        ):
+        is_target_after_verb = found_place.role == "target" and found_place.start >= verb_end - 1
+        if found_place.role != "source" and not is_target_after_verb:
             continue
-        roles = {other.role for other in groups[-1]}
-        is_full = len(roles) == 2 and not found_place.is_joined and found_place.role == "source" == groups[-1][0].role
-        is_other = (
-            found_place.place.kind == "line"
-            and found_place.role == "target"
-            and groups[-1]
-            and groups[-1][-1].role == "target"
-            and not found_place.is_joined
-        )
-        is_next = (
-            found_place.role == "source" and roles == {"target"} and _NEXT_AMOUNT.search(found_place.left) is not None
-        )
-        if is_full or is_other or is_next:
+        if groups[-1] and _begins_amount(found_place, groups[-1]):
             groups.append([])
         groups[-1].append(found_place)
-    if (
-        len(groups) > 1
-        and groups[-1][0].role == "source"
-        and {found_place.role for found_place in groups[-2]} == {"target"}
-    ):
-        _share_form(groups[-2], groups[-1])
+    if len(groups) > 1:
+        before, last = groups[-2:]
+        if last[0].role == "source" and all(found_place.role == "target" for found_place in before):
+            _share_form(before, last)
     return groups
 
 
+def _begins_amount(found_place: FoundPlace, group: list[FoundPlace]) -> bool:
+    """Decide whether a source or target belongs to another amount than the places before it.
+
+    Args:
+        found_place: The source or target.
+        group: Places of the amount before it; at least one.
+    """
+    roles = {grouped.role for grouped in group}
+    if found_place.role == "target":
+        # `on line 4, on line 5`: two lines that are not joined take two amounts.
+        return found_place.place.kind == "line" and group[-1].role == "target" and not found_place.is_joined
+    if roles == {"target"}:
+        return _NEXT_AMOUNT.search(found_place.left) is not None
+    starts_with_source = group[0].role == "source"
+    return len(roles) == 2 and starts_with_source and not found_place.is_joined
+
+
 def _share_form(before: list[FoundPlace], group: list[FoundPlace]) -> None:
-    """Assign to a target the form of the target before it; an amount without a target goes to that one, too."""
+    """Assign to a target the form of the target before it; an amount without a target goes to that one, too.
+
+    Args:
+        before: Targets of the amount before; emptied where they are moved to the group.
+        group: Places of the amount; changed.
+    """
     if all(found_place.role == "source" for found_place in group):
         group[:0] = before
         before.clear()

@@ -12,9 +12,9 @@ import polars as pl
 
 from taxkg_assets.graph.flow_clauses import read_clauses
 from taxkg_assets.graph.flow_ends import NO_FORM, About, End, Lines
-from taxkg_assets.graph.flow_passages import find_subject
 from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import FlowStatement
+from taxkg_assets.graph.flow_subjects import find_subject
 from taxkg_assets.graph.place_patterns import FORM_NAME
 from taxkg_assets.graph.places import Place, find_places, name_forms
 from taxkg_assets.graph.schedule_scopes import Owners
@@ -159,8 +159,14 @@ def read_tables(
 
 
 def _is_head(head: str) -> bool:
-    own = head.rpartition(PATH)[2]
-    return load_flows().table_targets.matches(own) or load_flows().table_sources.matches(own)
+    """Decide whether the heading of a column says that its cells are where amounts go to or come from."""
+    words = _last_heading(head)
+    return load_flows().table_targets.matches(words) or load_flows().table_sources.matches(words)
+
+
+def _last_heading(path: str) -> str:
+    """Return the last heading of a path: that of the column or row itself."""
+    return path.rpartition(PATH)[2]
 
 
 def _find_form(row: Row) -> str:
@@ -177,15 +183,17 @@ def _continues(row: Row, last: Row) -> bool:
     title, last_title = (_CONTINUED.sub("", table["title"]) for table in (row, last))
     if _find_form(row) != _find_form(last) or title not in ("", last_title):
         return False
-    is_own = row["anchor_id"] == last["anchor_id"]
-    pages = row["page"] - last["page"]
-    return (is_own and title != "") or (
-        (pages == 1 or (is_own and pages == 0)) and _list_heads(row) == _list_heads(last)
-    )
+    is_below_same_heading = row["anchor_id"] == last["anchor_id"]
+    if is_below_same_heading and title:
+        return True
+    pages_between = row["page"] - last["page"]
+    is_near = pages_between == 1 or (is_below_same_heading and pages_between == 0)
+    return is_near and _list_heads(row) == _list_heads(last)
 
 
 def _list_heads(row: Row) -> set[str]:
-    return {cell["col_path"].rpartition(PATH)[2] for cell in row["cells"] if cell["col_path"]}
+    """Return the headings of the columns of a table."""
+    return {_last_heading(cell["col_path"]) for cell in row["cells"] if cell["col_path"]}
 
 
 def _cut(words: str) -> str:
@@ -195,20 +203,35 @@ def _cut(words: str) -> str:
 
 
 def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator[dict[str, Any]]:
-    """Read the cells that say where the amount of their row's box is reported."""
-    is_form = any(_FORM_HEAD.match(head) for head in _list_heads(row))
-    for cell in row["cells"]:
-        if not load_flows().table_targets.matches(cell["col_path"].rpartition(PATH)[2]):
-            continue
+    """Read the cells that say where the amount of their row's box is reported.
+
+    In the column `Report on` and the row `Box 4`, the cell `Schedule 1, line 8` moves box 4 to that line.
+
+    Args:
+        row: The table.
+        item: The box that its rows name; changed row by row.
+        about: What the table is about.
+        known: Lines of all documents.
+
+    Yields:
+        Rows of `flows`.
+    """
+    rules = load_flows()
+    has_form_column = any(_FORM_HEAD.match(head) for head in _list_heads(row))
+    target_cells = [cell for cell in row["cells"] if rules.table_targets.matches(_last_heading(cell["col_path"]))]
+    for cell in target_cells:
         path = cell["row_path"].split(PATH)
-        item.read(path, is_form=is_form)
+        row_heading = path[-1]
+        item.read(path, is_form=has_form_column)
         source = item.place()
-        if source is None or any(load_flows().table_bars.matches(words) for words in (path[-1], cell["text"])):
+        is_barred = rules.table_bars.matches(row_heading) or rules.table_bars.matches(cell["text"])
+        if source is None or is_barred:
             continue
         stated = _quote(row, cell, rule_id="table_target")
-        for target in (place for place in find_places(_cut(cell["text"])) if place.forms):
-            for start in _find_ends(source, about, known, path[-1]):
-                for end in _find_ends(target, about, known, path[-1], other_form=start.form):
+        targets = [place for place in find_places(_cut(cell["text"])) if place.forms]
+        for target in targets:
+            for start in _find_ends(source, about, known, row_heading):
+                for end in _find_ends(target, about, known, row_heading, other_form=start.form):
                     yield make_row("flows_to", start, end, stated)
 
 
@@ -225,14 +248,13 @@ def _find_ends(place: Place, about: About, known: Lines, words: str, *, other_fo
     Yields:
         The lines; those of another year without such words are open.
     """
-    named = set(_WORD.findall(words.casefold()))
+    words_of_row = set(_WORD.findall(words.casefold()))
     for form in place.forms:
         for key in place.keys or ("",):
             end = known.find(place, about, key=key, form=form, other_form=other_form)
-            if end.line is None or end.is_same_year or named & set(_WORD.findall(end.line["label"].casefold())):
-                yield end
-            else:
-                yield _leave_open(end, place, key)
+            words_of_line = set(_WORD.findall(end.line["label"].casefold())) if end.line is not None else set()
+            is_other_line = end.line is not None and not end.is_same_year and not words_of_row & words_of_line
+            yield _leave_open(end, place, key) if is_other_line else end
 
 
 def _leave_open(end: End, place: Place, key: str) -> End:
@@ -242,20 +264,34 @@ def _leave_open(end: End, place: Place, key: str) -> End:
 
 
 def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[dict[str, Any]]:
-    """Read the cells that say which line the amount of the heading's line comes from, in each year."""
-    if load_flows().table_bars.matches(row["lead_in"] or "") or load_flows().table_bars.matches(row["title"] or ""):
+    """Read the cells that say which line the amount of the heading's line comes from, in each year.
+
+    In the column `Dues from` and the row `2021`, the cell `Form 2889, line 4` is the line in the form of that year.
+
+    Args:
+        row: The table.
+        own: Line of the heading.
+        about: What the table is about.
+        known: Lines of all documents.
+
+    Yields:
+        Rows of `flows`.
+    """
+    rules = load_flows()
+    if rules.table_bars.matches(row["lead_in"] or "") or rules.table_bars.matches(row["title"] or ""):
         return
-    cells = [cell for cell in row["cells"] if load_flows().table_sources.matches(cell["col_path"])]
-    for path, group in groupby(cells, key=lambda cell: str(cell["row_path"])):
-        own_cells = list(group)
-        text = " ".join(cell["text"] for cell in own_cells)
-        if any(bar.matches(text) for bar in (load_flows().clause_elsewhere, load_flows().table_bars)):
+    source_cells = [cell for cell in row["cells"] if rules.table_sources.matches(cell["col_path"])]
+    for path, group in groupby(source_cells, key=lambda cell: str(cell["row_path"])):
+        cells_of_row = list(group)
+        text = " ".join(cell["text"] for cell in cells_of_row)
+        if rules.clause_elsewhere.matches(text) or rules.table_bars.matches(text):
             continue
-        year = _YEARS.match(path.rpartition(PATH)[2])
-        for cell in own_cells:
+        years = _YEARS.match(_last_heading(path))
+        year = int(years[2] or years[1]) if years else None
+        for cell in cells_of_row:
             stated = _quote(row, cell, rule_id="table_source")
             for place in _list_whole(_cut(cell["text"])):
-                for source in _find_sources(place, about, known, year=int(year[2] or year[1]) if year else None):
+                for source in _find_sources(place, about, known, year=year):
                     yield make_row("from_form", source, own, stated)
 
 
@@ -268,33 +304,36 @@ def _list_whole(text: str) -> list[Place]:
 
 def _find_sources(place: Place, about: About, known: Lines, *, year: int | None) -> Iterator[End]:
     """Find the lines of a place; a line of an earlier year is neither of this year nor one of the nearest revision."""
-    place = replace(place, year=year or place.year)
+    place_of_year = replace(place, year=year or place.year)
     for form in place.forms:
         for key in place.keys:
-            end = known.find(place, about, key=key, form=form)
-            if year and (end.line is None or not end.is_same_year):
-                end = _leave_open(end, place, key)
-            yield replace(end, is_same_year=False) if year and year != about.year else end
+            end = known.find(place_of_year, about, key=key, form=form)
+            if not year:
+                yield end
+                continue
+            if end.line is None or not end.is_same_year:
+                end = _leave_open(end, place_of_year, key)
+            yield replace(end, is_same_year=False) if year != about.year else end
 
 
 def _read_steps(row: Row) -> Iterator[tuple[FlowStatement, Row, str]]:
-    """Read the steps that name an amount of one form and enter it on another form, too, with the rows they are in."""
+    """Read the steps that name an amount of one form and enter it on another form, too.
+
+    Args:
+        row: The table.
+
+    Yields:
+        The statement, its cell, and the row of the table as printed, in which the offsets of the statement are.
+    """
     for cell in row["cells"]:
         if not _MOVES_ON.search(cell["text"]):
             continue
         for statement in read_clauses(cell["text"], heading_kind=""):
-            if (
-                statement.source is not None
-                and statement.target is not None
-                and statement.source.forms
-                and statement.target.forms
-            ):
+            ends = (statement.source, statement.target)
+            if all(place is not None and place.forms for place in ends):
                 printed, at = _find_printed(row, "", cell["text"])
-                yield (
-                    replace(statement, start=at + statement.start, end=at + statement.end, rule_id="table_step"),
-                    cell,
-                    printed,
-                )
+                start, end = at + statement.start, at + statement.end
+                yield replace(statement, start=start, end=end, rule_id="table_step"), cell, printed
 
 
 def _place_of(row: Row, cell: Row) -> dict[str, Any]:
@@ -304,9 +343,9 @@ def _place_of(row: Row, cell: Row) -> dict[str, Any]:
 
 def _quote(row: Row, cell: Row, *, rule_id: str) -> dict[str, Any]:
     """Quote a cell with its row, from the row's own heading on."""
-    own, text = cell["row_path"].rpartition(PATH)[2], cell["text"]
-    printed, at = _find_printed(row, own, text)
-    start, end = max(printed.rfind(own, 0, at), 0), at + len(text)
+    heading, text = _last_heading(cell["row_path"]), cell["text"]
+    printed, at = _find_printed(row, heading, text)
+    start, end = max(printed.rfind(heading, 0, at), 0), at + len(text)
     return {**_place_of(row, cell), "start": start, "end": end, "evidence": printed[start:end], "rule_id": rule_id}
 
 

@@ -23,6 +23,8 @@ _WHOLE = ("refundable", "nonrefundable")
 """Words before `portion` that make it an amount of its own, as in `the refundable portion of the credit`."""
 _PARTICIPLES = ("paid", "made", "sold", "due", "owed")
 """Words after the noun of an amount that say what was done with it."""
+_MARK_LETTERS = {"—": ",", "–": ",", "“": "~", "”": "~", '"': "~"}
+"""Letters of marks that are not their own letter: a dash separates like a comma."""
 _NEGATED = re.compile(r"n['’]t$")
 
 
@@ -73,16 +75,21 @@ def read_words(clause: str) -> Words:
         Its words. Participles that follow a form of `to be` and begin no relative clause are `M`; verbs in the base
         form that no subject, modal or boundary precedes are nouns or infinitives, and lose their letter.
     """
-    found = list(_WORD.finditer(FORM_NAME.sub(lambda match: f"⟪{'_' * (len(match[0]) - 2)}⟫", clause)))
+    masked = FORM_NAME.sub(_mask_form, clause)
+    matches = list(_WORD.finditer(masked))
     vocabulary = _vocabulary()
-    tags: list[str] = []
-    lemmas: list[str] = []
-    for match in found:
-        tag, lemma = _look_up(match[0], vocabulary)
-        tags.append(tag)
-        lemmas.append(lemma)
+    looked_up = [_look_up(match[0], vocabulary) for match in matches]
+    tags = [tag for tag, _ in looked_up]
+    lemmas = [lemma for _, lemma in looked_up]
     _settle(tags, lemmas)
-    return Words("".join(tags), tuple(lemmas), tuple(m.start() for m in found), tuple(m.end() for m in found))
+    starts = tuple(match.start() for match in matches)
+    ends = tuple(match.end() for match in matches)
+    return Words("".join(tags), tuple(lemmas), starts, ends)
+
+
+def _mask_form(match: re.Match[str]) -> str:
+    """Replace the name of a form by one word as long, so that offsets stay: `Form 2889` becomes `⟪_______⟫`."""
+    return f"⟪{'_' * (len(match[0]) - 2)}⟫"
 
 
 def names_amount(phrase: tuple[str, ...]) -> bool:
@@ -99,53 +106,93 @@ def names_amount(phrase: tuple[str, ...]) -> bool:
 
 
 def _look_up(word: str, vocabulary: dict[str, tuple[str, str]]) -> tuple[str, str]:
-    """Return the letter and the base form of a word alone."""
+    """Return the letter and the base form of a word, without regard to the words around it."""
+    low = word.lower().replace("’", "'")
     if word[0] == "⟨":
         return "P", word
     if word[0] == "⟪":
         return "F", word
     if word == "Part":
         return "#", "part"
-    low = word.lower().replace("’", "'")
     if low in vocabulary:
         return vocabulary[low]
+    return _guess_letter(word, low), low
+
+
+def _guess_letter(word: str, low: str) -> str:
+    """Return the letter of a mark, a number, or a word that the vocabulary lacks, by its form."""
     if not low[0].isalpha():
-        return (low if low in ",;:.()" else "," if low in "—–" else "~" if low in '“”"' else "#"), low
+        return low if low in ",;:.()" else _MARK_LETTERS.get(low, "#")
     if _NEGATED.search(low):
-        return "x", low
+        return "x"
     if low.endswith("ly"):
-        return "A", low
-    if len(word) < 3 and word.isupper():
-        return "#", low
+        return "A"
+    if len(word) < 3 and word.isupper():  # a key: `2a` of `line 2a`, `IV` of `Part IV`
+        return "#"
     if len(low) > 4 and low.endswith("ed"):
-        return "w", low
-    return "n", low
+        return "w"
+    return "n"
 
 
 def _settle(tags: list[str], lemmas: list[str]) -> None:
-    """Decide by the words before them which verbs are predicates: their letters stay, those of others change."""
-    for at in [at for at, lemma in enumerate(lemmas) if lemma in ("year", "years")]:
-        start = _find_before(tags, at, "nDT#")
-        start = start if start >= 0 and tags[start] in "ou" else at - 1
-        tags[start : at + 1] = "A" * (at + 1 - start)
-    for at, tag in enumerate(tags):
+    """Correct the letters of words by the words around them, in place, from left to right.
+
+    For example `report` is a predicate in `you report`, an infinitive in `to report`, and a noun in `your report`.
+    """
+    _mark_years(tags, lemmas)
+    for at in range(len(tags)):
         if lemmas[at] == "whichever" and tags[at + 1 : at + 2] == ["Z"]:
-            tags[at : at + 2] = "AA"
-        elif lemmas[at] == "that" and at + 1 < len(tags) and tags[at + 1] in "bmyxAWwZq":
-            tags[at] = "r"
-        elif tag == "p" and at and (lemmas[at - 1] in _WHOLE or (lemmas[at] == "box" and tags[at - 1] == "T")):
-            tags[at] = "n"
-        elif lemmas[at] == "excess":
-            tags[at] = "p" if lemmas[at + 1 : at + 2] in (["of"], ["over"]) else "n"
-        elif lemmas[at] in load_flows().going_verbs and at and at + 1 < len(tags) and tags[at + 1] in "toAh":
-            tags[at] = "M" if re.search(r"[nNPWwmI,)]A*$", "".join(tags[:at])) else "n"
-        elif tag in "VCO":
-            tags[at] = _settle_verb(tags, lemmas, at)
-        elif tag in "Wwj" and (before := _find_before(tags, at, "Ax")) >= 0:
-            subject = _find_before(tags, before, "Axmb")
-            is_passive = tags[before] == "b" and not (subject >= 0 and tags[subject] in "rt")
-            is_continued = tags[before] == "c" and "M" in tags[:before] and tags[before - 1] in "P,)"
-            tags[at] = "M" if is_passive or is_continued else tag.replace("j", "n")
+            tags[at : at + 2] = "AA"  # `whichever applies` says nothing of an amount
+        else:
+            tags[at] = _settle_word(tags, lemmas, at)
+
+
+def _mark_years(tags: list[str], lemmas: list[str]) -> None:
+    """Make `in the tax year` adverbs: it names no amount and no place."""
+    for at, lemma in enumerate(lemmas):
+        if lemma not in ("year", "years"):
+            continue
+        preposition = _find_before(tags, at, "nDT#")
+        start = preposition if preposition >= 0 and tags[preposition] in "ou" else at - 1
+        tags[start : at + 1] = "A" * (at + 1 - start)
+
+
+def _settle_word(tags: list[str], lemmas: list[str], at: int) -> str:
+    """Return the letter of a word by the words around it; those before it are settled, those after it are not."""
+    tag, lemma = tags[at], lemmas[at]
+    next_tag = tags[at + 1] if at + 1 < len(tags) else ""
+    if lemma == "that" and next_tag and next_tag in "bmyxAWwZq":
+        return "r"
+    if tag == "p" and at and _is_whole_amount(tags, lemmas, at):
+        return "n"
+    if lemma == "excess":
+        return "p" if lemmas[at + 1 : at + 2] in (["of"], ["over"]) else "n"
+    if lemma in load_flows().going_verbs and at and next_tag and next_tag in "toAh":
+        has_subject = re.search(r"[nNPWwmI,)]A*$", "".join(tags[:at]))
+        return "M" if has_subject else "n"
+    if tag in "VCO":
+        return _settle_verb(tags, lemmas, at)
+    if tag in "Wwj" and (before := _find_before(tags, at, "Ax")) >= 0:
+        return "M" if _is_passive(tags, before) else tag.replace("j", "n")
+    return tag
+
+
+def _is_whole_amount(tags: list[str], lemmas: list[str], at: int) -> bool:
+    """Decide whether a word for a part names a whole amount: `the refundable portion`, `the amount in this box`."""
+    is_this_box = lemmas[at] == "box" and tags[at - 1] == "T"
+    return is_this_box or lemmas[at - 1] in _WHOLE
+
+
+def _is_passive(tags: list[str], before: int) -> bool:
+    """Decide whether a participle after the word `before` is a predicate: `is entered`, `is added on P and entered`.
+
+    In a relative clause, `that is entered`, it is none.
+    """
+    if tags[before] == "b":
+        subject = _find_before(tags, before, "Axmb")
+        return not (subject >= 0 and tags[subject] in "rt")
+    continues_passive = tags[before] == "c" and "M" in tags[:before]
+    return continues_passive and tags[before - 1] in "P,)"
 
 
 def _settle_verb(tags: list[str], lemmas: list[str], at: int) -> str:
@@ -171,45 +218,53 @@ def _find_before(tags: list[str], at: int, skipped: str) -> int:
 def _is_predicate(tags: list[str], lemmas: list[str], at: int) -> bool:
     """Decide whether a verb in its base form is an order, or the predicate of a subject."""
     before = _find_before(tags, at, "Ax#~")
-    if before == 0 and tags[0] == "P" and lemmas[at] in load_flows().showing_verbs:
+    starts_with_place = before == 0 and tags[0] == "P"
+    if starts_with_place and lemmas[at] in load_flows().showing_verbs:  # `Lines 4 and 5 show`
         return True
     if before < 0 or tags[before] in ",;:.()cmy" or _FILERS.search("".join(tags[: before + 1])):
         return True
-    if tags[before] == "t":
-        return before > 0 and tags[before - 1] in "q"
-    is_subject = tags[before] == "n" and _PLURAL.match(lemmas[before]) is not None
-    return is_subject and not any(tag in "VCOMWw" for tag in tags[:before])
+    if tags[before] == "t":  # `are required to enter`, not `to enter`
+        return before > 0 and tags[before - 1] == "q"
+    is_plural_noun = tags[before] == "n" and _PLURAL.match(lemmas[before]) is not None
+    return is_plural_noun and not any(tag in "VCOMWw" for tag in tags[:before])
 
 
 @cache
 def _vocabulary() -> dict[str, tuple[str, str]]:
     """Return letter and base form of every word of the vocabulary; verbs in all of their forms."""
     found: dict[str, tuple[str, str]] = {}
-    words = load_flows().words
-    for letter, lemmas in load_flows().verbs.items():
-        for lemma in lemmas:
-            base, *irregular = lemma.split()
-            participles = irregular or [_inflect(base, "ed")]
+    for letter, verbs in load_flows().verbs.items():
+        for verb in verbs:
+            base, *irregular_participles = verb.split()
             found.setdefault(_inflect(base, "s"), ("Z", base))
             found.setdefault(_inflect(base, "ing"), ("G", base))
-            for participle in participles:
+            for participle in irregular_participles or [_inflect(base, "ed")]:
                 found.setdefault(participle, ("w" if letter == "O" else "W", base))
             found[base] = (letter, base)
-    for letter, listed in words.items():
+    for letter, listed in load_flows().words.items():
         for word in listed.split():
-            found[word] = (letter, found.get(word, ("", word))[1])
+            _, lemma = found.get(word, ("", word))
+            found[word] = (letter, lemma)
     return found
 
 
 def _inflect(verb: str, ending: str) -> str:
-    """Return a regular form of a verb: `carry` and `ed` give `carried`."""
-    is_short = len(verb) < 5 and verb[-1] not in _VOWELS + "wxy" and verb[-2] in _VOWELS and verb[-3] not in _VOWELS
+    """Return a regular form of a verb with the ending `s`, `ed` or `ing`: `carry` and `ed` give `carried`."""
+    has_consonant_y = verb[-1] == "y" and verb[-2] not in _VOWELS
     if ending == "s":
-        if verb[-1] == "y" and verb[-2] not in _VOWELS:
+        if has_consonant_y:
             return f"{verb[:-1]}ies"
         return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "o")) else f"{verb}s"
-    if ending == "ed" and verb[-1] == "y" and verb[-2] not in _VOWELS:
+    if ending == "ed" and has_consonant_y:
         return f"{verb[:-1]}ied"
-    if is_short or verb in ("transfer", "refer"):
+    if _doubles_last_letter(verb):
         return f"{verb}{verb[-1]}{ending}"
     return f"{verb.removesuffix('e')}{ending}"
+
+
+def _doubles_last_letter(verb: str) -> bool:
+    """Decide whether a verb doubles its last letter before `ed` and `ing`: `net` gives `netted`."""
+    if verb in ("transfer", "refer"):
+        return True
+    is_short_syllable = verb[-1] not in _VOWELS + "wxy" and verb[-2] in _VOWELS and verb[-3] not in _VOWELS
+    return len(verb) < 5 and is_short_syllable

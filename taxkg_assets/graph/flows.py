@@ -21,6 +21,8 @@ from taxkg_assets.graph.places import Place
 from taxkg_assets.graph.schedule_scopes import read_owners
 
 Row = Mapping[str, Any]
+_ANSWERS = {"flows_to": "from_form", "from_form": "flows_to"}
+"""By relation of a statement that one end makes: the relation by which the other end confirms it."""
 
 
 def build_flows(
@@ -173,23 +175,37 @@ def _read_formulas(
 
 
 def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
-    """Find a line that a statement names by words that no label has: the line that says its amount is from there."""
-    stated: dict[tuple[str, ...], set[tuple[str, str, str]]] = defaultdict(set)
+    """Find a line that a statement names by words that no label has: the line that says its amount is from there.
+
+    `Enter line 9 on the “Other dues” line of Form 2889` finds line 30 of Form 2889, if that says `from Schedule 1, line
+    9` and no other line does.
+
+    Args:
+        rows: Rows of `flows`; those with a found line are changed.
+        known: Lines of all documents.
+    """
+    # Lines (document, part, key) that take an amount from a source, by source and document of the target.
+    takers: dict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
     for row in rows:
         if row["relation"] == "from_form" and not row["problem"] and row["document_id"] == row["target_document_id"]:
             source, target = _ends_of(row)
-            stated[(*source[:3], target[0])].add((target[0], target[1], target[2]))
+            takers[(*source[:3], target[0])].add(target[:3])
     for row in rows:
         if row["problem"] != f"target: {NO_LABEL}":
             continue
-        found = known.find_revision(row["target_form"], known.year_of(row["source_document_id"]))
-        lines = stated.get((*_ends_of(row)[0][:3], found[0]), set()) if found else set()
-        if len(lines) == 1:
-            document, part, key = next(iter(lines))
-            line = known.line_at(document, part, key)
-            row |= {"target_document_id": document, "target_part": part, "target_key": key, "problem": ""}
-            row |= {"target_line": line["canonical_id"], "agreement": "one_side"}
-            row["is_same_year"] = row["is_same_year"] and bool(found and found[1])
+        revision = known.find_revision(row["target_form"], known.year_of(row["source_document_id"]))
+        if revision is None:
+            continue
+        target_document_id, is_same_year = revision
+        source, _ = _ends_of(row)
+        lines = takers.get((*source[:3], target_document_id), set())
+        if len(lines) != 1:
+            continue
+        document_id, part, key = next(iter(lines))
+        line = known.line_at(document_id, part, key)
+        row |= {"target_document_id": document_id, "target_part": part, "target_key": key, "problem": ""}
+        row |= {"target_line": line["canonical_id"], "agreement": "one_side"}
+        row["is_same_year"] = row["is_same_year"] and is_same_year
 
 
 def _is_self(row: Row) -> bool:
@@ -199,6 +215,7 @@ def _is_self(row: Row) -> bool:
 
 
 def _ends_of(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return source and target of a flow, each as document, part, key and column."""
     source, target = (
         tuple(row[f"{end}_{name}"] for name in ("document_id", "part", "key", "column")) for end in ("source", "target")
     )
@@ -206,21 +223,37 @@ def _ends_of(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _compare(rows: Sequence[dict[str, Any]]) -> None:
-    """Mark what both ends state, and where the other end names another line of the same document."""
-    stated: dict[str, dict[Any, set[Any]]] = {"flows_to": defaultdict(set), "from_form": defaultdict(set)}
-    resolved = [row for row in rows if not row["problem"] and row["relation"] in stated]
+    """Mark what both ends state, and where the other end names another line of the same document.
+
+    Line 9 says `to line 4 of Form 2889`: if that line says `from line 9`, both rows are `agreed`; if line 9 is instead
+    the source of line 5 of Form 2889, they are `contradicted`.
+
+    Args:
+        rows: Rows of `flows`; `agreement` is changed.
+    """
+    resolved = [row for row in rows if not row["problem"] and row["relation"] in _ANSWERS]
+    # By relation: what the rows state about each line (document, part, key) that makes the statement.
+    stated: dict[str, dict[Any, set[Any]]] = {relation: defaultdict(set) for relation in _ANSWERS}
     for row in resolved:
-        source, target = (end[:3] for end in _ends_of(row))
-        if row["relation"] == "flows_to":
-            stated["flows_to"][source].add(target)
-        else:
-            stated["from_form"][target].add(source)
+        own_end, other_end = _own_end_first(row)
+        stated[row["relation"]][own_end].add(other_end)
     for row in resolved:
-        source, target = (end[:3] for end in _ends_of(row))
-        here, there = (source, target) if row["relation"] == "from_form" else (target, source)
-        answers = stated["flows_to" if row["relation"] == "from_form" else "from_form"][here]
-        others = [key for document, _, key in answers if document == there[0] != here[0]]
-        if there in answers:
+        own_end, other_end = _own_end_first(row)
+        stated_by_other = stated[_ANSWERS[row["relation"]]]
+        # The line that the other relation starts from is the other end of this row.
+        answers = stated_by_other[other_end]
+        if own_end in answers:
             row["agreement"] = "agreed"
-        elif row["is_same_year"] and others and all(key.startswith("line") for key in (*others, here[2], there[2])):
+            continue
+        own_document, _, own_key = own_end
+        other_document, _, other_key = other_end
+        keys = [key for document, _, key in answers if document == own_document != other_document]
+        names_lines_only = all(key.startswith("line") for key in (*keys, own_key, other_key))
+        if row["is_same_year"] and keys and names_lines_only:
             row["agreement"] = "contradicted"
+
+
+def _own_end_first(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the end that states a flow, then the other one: a source says `to`, a target says `from`."""
+    source, target = (end[:3] for end in _ends_of(row))
+    return (source, target) if row["relation"] == "flows_to" else (target, source)

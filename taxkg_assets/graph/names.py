@@ -64,31 +64,37 @@ def find_usage(
     Raises:
         KeyError: A text without a form of its own belongs to an unknown document.
     """
-    known = {row["document_id"]: row for row in documents}
-    rows = {row["anchor_id"]: row for row in anchors}
+    documents_by_id = {row["document_id"]: row for row in documents}
+    anchors_by_id = {row["anchor_id"]: row for row in anchors}
     usage = Usage()
-    for anchor in rows.values():
-        document = known.get(anchor["document_id"])
-        if document is None or anchor["kind"] != "box" or anchor["key"] is None:
-            continue
-        for form in split_forms(anchor["form"] or document["form"]):
+    for anchor in anchors_by_id.values():
+        document = documents_by_id.get(anchor["document_id"])
+        if document is not None and anchor["kind"] == "box" and anchor["key"] is not None:
             mention = Mention(document["document_id"], document["revision"], anchor["heading"])
-            usage.headings[form, anchor["key"]].append(mention)
-    abbreviations: dict[str, Counter[str]] = defaultdict(Counter)
+            for form in split_forms(anchor["form"] or document["form"]):
+                usage.headings[form, anchor["key"]].append(mention)
+    short_forms: dict[str, Counter[str]] = defaultdict(Counter)  # of each phrase, with their counts
     unseen = {rule.alias for rule in load_aliases().initials}
     for document_id, anchor_id, text in texts:
         seen = {short for short in unseen if re.search(rf"\b{re.escape(short)}\b", text)}
         usage.customary |= seen
         unseen -= seen
-        form_of_anchor = rows[anchor_id]["form"] if anchor_id in rows else ""
-        covered = forms.intersection(split_forms(form_of_anchor or known[document_id]["form"]))
-        for key, name in _find_named_boxes(text) if covered else ():
-            for form in covered:
+        own_form = anchors_by_id[anchor_id]["form"] if anchor_id in anchors_by_id else ""
+        forms_of_text = forms.intersection(split_forms(own_form or documents_by_id[document_id]["form"]))
+        if not forms_of_text:
+            continue
+        for key, name in _find_named_boxes(text):
+            for form in forms_of_text:
                 usage.sentences[form, key][name] += 1
-        for phrase, short in _find_abbreviations(text) if covered else ():
-            abbreviations[phrase][short] += 1
-    usage.abbreviations = {phrase: min(count, key=lambda s: (-count[s], s)) for phrase, count in abbreviations.items()}
+        for phrase, short in _find_abbreviations(text):
+            short_forms[phrase][short] += 1
+    usage.abbreviations = {phrase: _most_frequent(counts) for phrase, counts in short_forms.items()}
     return usage
+
+
+def _most_frequent(counts: Counter[str]) -> str:
+    """Return the text with the highest count; of several, the first in the alphabet."""
+    return min(counts, key=lambda text: (-counts[text], text))
 
 
 def _find_named_boxes(text: str) -> Iterator[tuple[str, str]]:

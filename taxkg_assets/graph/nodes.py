@@ -96,6 +96,10 @@ def build_nodes(
     return Nodes.validate(frame)
 
 
+_SHORT_WORD_CHARS = 5
+"""Most characters of a single word that is too common to name a box."""
+
+
 class _Context:
     """Inherited properties of nodes: heading path, key and identity of their box; vocabulary of the registry."""
 
@@ -189,21 +193,28 @@ class _Context:
         return sorted(labels)
 
     def _vocabulary(self, forms: tuple[str, ...]) -> dict[str, list[tuple[list[str], str]]]:
-        """Index labels and aliases of the forms by first word; without a form, of all forms."""
-        known = tuple(form for form in forms if form in self._by_form)
-        if known not in self._vocabularies:
-            phrases = {
-                (tuple(_WORD.findall(name.casefold())), row["label"] or name)
-                for form in known or sorted(self._by_form)
-                for row in self._by_form[form]
-                for name in [row["label"], *row["aliases"]]
-            }
+        """Index labels and aliases of the forms by first word; without a form, of all forms.
+
+        Args:
+            forms: Forms; those without boxes do not count.
+
+        Returns:
+            By word, the phrases that begin with it, each with the label of its box.
+        """
+        forms_with_boxes = tuple(form for form in forms if form in self._by_form)
+        if forms_with_boxes not in self._vocabularies:
+            rows = [row for form in forms_with_boxes or sorted(self._by_form) for row in self._by_form[form]]
+            phrases = set()
+            for row in rows:
+                for name in (row["label"], *row["aliases"]):
+                    phrases.add((tuple(_WORD.findall(name.casefold())), row["label"] or name))
             index: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
             for phrase, label in sorted(phrases):
-                if len(phrase) > 1 or (phrase and len(phrase[0]) > 5):
+                is_long_word = len(phrase) == 1 and len(phrase[0]) > _SHORT_WORD_CHARS
+                if len(phrase) > 1 or is_long_word:
                     index[phrase[0]].append((list(phrase), label))
-            self._vocabularies[known] = dict(index)
-        return self._vocabularies[known]
+            self._vocabularies[forms_with_boxes] = dict(index)
+        return self._vocabularies[forms_with_boxes]
 
 
 def _boxes_column(boxes: list[list[dict[str, Any]]]) -> pl.Series:
@@ -295,25 +306,32 @@ def _section_rows(
     """Yield one node per content element and per sentence of a dense one.
 
     A table's row becomes the table's node, and a table without a row hangs on its document.
+
+    Args:
+        sections: Content elements.
+        tables: Tables with their titles.
+        dense: Sentences (start, end) of each dense element, by element_id.
+        context: What nodes are found by.
     """
-    table_rows = {row["table_id"]: row for row in tables.drop("cells").to_dicts()}
-    read = sections.select("document_id", "anchor_id", "element_id", "table_id", "page", "text")
-    for row, lines in zip(read.iter_rows(named=True), list_pieces(sections["pieces"]), strict=True):
+    remaining_tables = {row["table_id"]: row for row in tables.drop("cells").to_dicts()}
+    columns = sections.select("document_id", "anchor_id", "element_id", "table_id", "page", "text")
+    for row, lines in zip(columns.iter_rows(named=True), list_pieces(sections["pieces"]), strict=True):
         document_id, anchor_id = row["document_id"], row["anchor_id"]
-        key, canonical = context.box_of(anchor_id, document_id)
-        table = table_rows.pop(row["table_id"], None) if row["table_id"] else None
-        above = context.resolver.anchors.get(anchor_id or "")
+        table = remaining_tables.pop(row["table_id"], None) if row["table_id"] else None
         forms = context.resolver.find_forms(anchor_id, document_id)
+        key, canonical = context.box_of(anchor_id, document_id)
+        heading = context.resolver.anchors.get(anchor_id or "")
+        text = table["title"] or row["text"] if table else row["text"]
         node = {
             "node_id": row["table_id"] or row["element_id"],
             "document_id": document_id,
-            "perspective": above["perspective"] if above else context.catalogue.entries[document_id].perspective,
+            "perspective": heading["perspective"] if heading else context.catalogue.entries[document_id].perspective,
             "level": "table" if row["table_id"] else "paragraph",
             "parent_id": anchor_id or document_id,
             "anchor_key": key,
             "canonical_id": canonical,
             "heading_path": context.path_of(anchor_id, document_id),
-            "text": table["title"] or row["text"] if table else row["text"],
+            "text": text,
             "concepts": context.concepts_in(row["text"], forms=forms),
             "page": row["page"],
             "bboxes": [{"page": table["page"], **table["bbox"]}] if table else merge_pieces(lines),
@@ -325,7 +343,7 @@ def _section_rows(
             sentence = {"text": row["text"][start:end], "page": pieces[0].page, "bboxes": merge_pieces(pieces)}
             concepts = context.concepts_in(sentence["text"], forms=forms)
             yield {**node, **sentence, **_below(node, start=start), "concepts": concepts}
-    for table in table_rows.values():
+    for table in remaining_tables.values():
         yield _lone_table(table, context=context)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -132,28 +132,42 @@ def _read_columns(match: re.Match[str]) -> Place | None:
 def _read_place(match: re.Match[str], before: str) -> Place | None:
     """Return the line or box that a match names; None if it is of `that form`, and no form is named before it."""
     groups = match.groupdict()
-    prefix = next((name for name in _NUMBERED if groups[f"{name}keys"]), "")
-    document = _find_document(match, prefix, before)
+    # The pattern has the same groups for each wording: `line_first_keys` in `line 4 of Form 2889`.
+    wording = next((name for name in _NUMBERED if groups[f"{name}keys"]), "")
+    document = _find_document(match, wording, before)
     if document is None:
         return None
-    year = next(
-        (year_group for name in ((prefix,) if prefix else _BY_LABEL) if (year_group := groups.get(f"{name}year"))), None
-    )
+    if groups["return"]:
+        forms: tuple[str, ...] = (RETURN,)
+    else:
+        forms = (FACE,) if wording in _ON_FACE else name_forms(document)
+    year = _first_group(groups, [f"{name}year" for name in _wordings_of(wording)])
     return Place(
-        forms=(RETURN,) if groups["return"] else (FACE,) if prefix in _ON_FACE else name_forms(document),
-        keys=tuple(_list_keys(groups[f"{prefix}keys"] if prefix else "")),
-        kind="box" if _is_box(match, prefix) else "line",
-        part=next((named for name in _PART_NAMES if (named := groups.get(f"{prefix}{name}"))), ""),
-        column=_read_column(groups, prefix),
-        label=next((groups[name] for name in _LABELS if groups[name]), "").strip(),
+        forms=forms,
+        keys=tuple(_list_keys(groups[f"{wording}keys"] if wording else "")),
+        kind="box" if _is_box(match, wording) else "line",
+        part=_first_group(groups, [f"{wording}{name}" for name in _PART_NAMES]),
+        column=_read_column(groups, wording),
+        label=_first_group(groups, _LABELS).strip(),
         start=match.start(),
         end=match.end(),
-        code=(groups[f"{prefix}code"] or "") if prefix else "",
+        code=(groups[f"{wording}code"] or "") if wording else "",
         year=int(year) if year else None,
     )
 
 
+def _wordings_of(wording: str) -> tuple[str, ...]:
+    """Return the prefixes of the groups that may hold form and year: those of a label where no number is named."""
+    return (wording,) if wording else tuple(_BY_LABEL)
+
+
+def _first_group(groups: Mapping[str, str | None], names: Iterable[str]) -> str:
+    """Return the first of some groups that matched; empty for none."""
+    return next((value for name in names if (value := groups.get(name))), "")
+
+
 def _is_box(match: re.Match[str], prefix: str) -> bool:
+    """Decide whether a match names boxes, and no lines."""
     return bool(prefix) and match[f"{prefix}kind"].lower().startswith("box")
 
 
@@ -179,15 +193,7 @@ def _find_document(match: re.Match[str], prefix: str, before: str) -> str | None
     text, start = match.string, match.start()
     if match["line_first_that"]:
         return find_last_document(text[:start]) or find_last_document(before) or None
-    named = match.groupdict()
-    document = next(
-        (
-            document_group
-            for name in ((prefix,) if prefix else _BY_LABEL)
-            if (document_group := named.get(f"{name}doc"))
-        ),
-        "",
-    )
+    document = _first_group(match.groupdict(), [f"{name}doc" for name in _wordings_of(prefix)])
     if prefix == _ALONE and text.endswith("its ", 0, start):
         return find_last_document(text[:start]) or find_last_document(before) or document
     near = max(0, start - _NEAR)

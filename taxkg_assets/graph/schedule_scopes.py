@@ -151,6 +151,9 @@ def read_owners(anchors: pl.DataFrame) -> Owners:
 def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     """Determine which schedule or worksheet the lines under each heading of a booklet belong to.
 
+    A heading belongs to the schedule that it names itself, else to that of the heading above it, else to that of the
+    line before it, if it continues that line's numbers.
+
     Args:
         anchors: Headings; their ids sort in the order of the document.
 
@@ -165,21 +168,25 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     headings = dict(anchors.select("anchor_id", "heading").iter_rows())
     columns = ("anchor_id", "document_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
-        scope = _read_scope(row)
-        is_top_level = row["parent_anchor_id"] is None
-        if scope and is_top_level and load_flows().chapters.matches(row["heading"]):
-            chapters[row["document_id"]] = scope
-        outer = chapters.get(row["document_id"], "") if is_top_level else scopes.get(row["parent_anchor_id"], "")
-        if outer == WORKSHEET and _is_past_worksheet(row, headings.get(row["parent_anchor_id"], "")):
-            outer = ""
-        continued = "" if scope or outer else previous_line.find_scope(row)
-        scope_of_heading = scope or outer or continued
-        if scope_of_heading:
-            scopes[row["anchor_id"]] = scope_of_heading
-        is_continued = bool(continued) or (not scope and row["parent_anchor_id"] in carried_on)
+        document_id, parent_id = row["document_id"], row["parent_anchor_id"]
+        own_scope = _read_scope(row)
+        if parent_id is None:
+            if own_scope and load_flows().chapters.matches(row["heading"]):
+                chapters[document_id] = own_scope
+            outer_scope = chapters.get(document_id, "")
+        else:
+            outer_scope = scopes.get(parent_id, "")
+        if outer_scope == WORKSHEET and _is_past_worksheet(row, headings.get(parent_id, "")):
+            outer_scope = ""
+        continued_scope = "" if own_scope or outer_scope else previous_line.find_scope(row)
+        scope = own_scope or outer_scope or continued_scope
+        if scope:
+            scopes[row["anchor_id"]] = scope
+        is_below_continued = not own_scope and parent_id in carried_on
+        is_continued = bool(continued_scope) or is_below_continued
         if is_continued:
             carried_on.add(row["anchor_id"])
-        previous_line.add(row, scope_of_heading, is_continued=is_continued)
+        previous_line.add(row, scope, is_continued=is_continued)
     _fill_between(anchors, scopes)
     return scopes
 
@@ -250,23 +257,27 @@ def find_parents(
     Returns:
         Full name by short name, by document; a schedule of several forms is left out unless one is the document's own.
     """
-    named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    # By document and schedule: the forms that it is named with.
+    forms_named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for document, anchor in anchors.select("document_id", "anchor_id").iter_rows():
         scope, form = scopes.get(anchor, WORKSHEET), documents_by_id[document]["form"]
-        if scope != WORKSHEET and "(" not in scope and not form.startswith("Schedule"):
-            named[document][scope].add(form)
+        is_schedule_alone = scope != WORKSHEET and "(" not in scope
+        if is_schedule_alone and not form.startswith("Schedule"):
+            forms_named[document][scope].add(form)
     is_named = pl.col("text").str.contains(r"Schedule .{1,6} \(Form ")
     for document, text in passages.filter(is_named).select("document_id", "text").iter_rows():
-        for name, form in _WITH_PARENT.findall(text):
-            named[document][name].add(form)
-    return {
-        document: {
-            name: f"{name} (Form {form})"
-            for name, forms in schedules.items()
-            if (form := documents_by_id[document]["form"]) in forms or (len(forms) == 1 and (form := min(forms)))
-        }
-        for document, schedules in named.items()
-    }
+        for schedule, form in _WITH_PARENT.findall(text):
+            forms_named[document][schedule].add(form)
+    full_names: dict[str, dict[str, str]] = {}
+    for document, schedules in forms_named.items():
+        own_form = documents_by_id[document]["form"]
+        full_names[document] = {}
+        for schedule, forms in schedules.items():
+            if own_form in forms:
+                full_names[document][schedule] = f"{schedule} (Form {own_form})"
+            elif len(forms) == 1:
+                full_names[document][schedule] = f"{schedule} (Form {min(forms)})"
+    return full_names
 
 
 def _read_number(row: Mapping[str, Any]) -> int:

@@ -91,32 +91,30 @@ def decide_promotion(base: Sequence[QueryScore], tuned: Sequence[QueryScore], *,
         The decision with its figures and reason.
     """
     families = [score.family for score in base]
-    figures, gains = {}, {}
+    figures: dict[str, Figure] = {}
+    gains: dict[str, list[float]] = {}
     for name, read_metric in METRICS.items():
         base_values = [read_metric(score) for score in base]
         tuned_values = [read_metric(score) for score in tuned]
-        gains[name] = [value - base_value for base_value, value in zip(base_values, tuned_values, strict=True)]
-        figures[name] = Figure(
-            float(np.mean(base_values)), float(np.mean(tuned_values)), *interval(gains[name], families)
-        )
+        gains[name] = [after - before for before, after in zip(base_values, tuned_values, strict=True)]
+        low, high = interval(gains[name], families)
+        figures[name] = Figure(float(np.mean(base_values)), float(np.mean(tuned_values)), low, high)
     gains_by_kind: dict[str, list[float]] = {kind: [] for kind in sorted({score.kind for score in base})}
     for gain, score in zip(gains[DECIDING], base, strict=True):
         gains_by_kind[score.kind].append(gain)
     mean_by_kind = {kind: float(np.mean(values)) for kind, values in gains_by_kind.items()}
-    worse_kinds = [
-        kind
-        for kind, values in gains_by_kind.items()
-        if len(values) >= MIN_QUESTIONS and mean_by_kind[kind] < MIN_KIND_GAIN
-    ]
-    low = figures[DECIDING].low
-    is_above_zero = low is not None and low > 0
-    if low is None:
+    has_enough = {kind: len(values) >= MIN_QUESTIONS for kind, values in gains_by_kind.items()}
+    worse_kinds = [kind for kind, mean in mean_by_kind.items() if has_enough[kind] and mean < MIN_KIND_GAIN]
+    lowest_gain = figures[DECIDING].low
+    is_promoted = False
+    if lowest_gain is None:
         reason = "no interval of the gain, as all questions are about one family of documents"
-    elif not is_above_zero:
+    elif lowest_gain <= 0:
         reason = "the interval of the gain contains 0"
     elif worse_kinds:
         reason = f"worse for questions of kind {', '.join(worse_kinds)}"
     else:
+        is_promoted = True
         note = _note_small_kinds(gains_by_kind)
         reason = f"better than the base, its interval above 0, and no kind of question worse{note}"
-    return Promotion(len(base), figures, mean_by_kind, is_above_zero and not worse_kinds, reason)
+    return Promotion(len(base), figures, mean_by_kind, is_promoted, reason)

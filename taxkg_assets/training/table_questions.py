@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -28,9 +28,9 @@ def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterat
     """
     rules = load_training().tables
     for table in tables.filter(tables["has_headers"]).iter_rows(named=True):
-        passages = corpus.chunks_by_node.get(table["table_id"], ())
         if len(_title_words(table["title"])) < rules.min_title_words:
             continue
+        passages = corpus.chunks_by_node.get(table["table_id"], ())
         # A cell that is the header of its own row has no value.
         headers = {(cell["row_ix"], header) for cell in table["cells"] for header in cell["row_path"].split(" > ")}
         cells = [cell for cell in table["cells"] if (cell["row_ix"], cell["text"]) not in headers and _is_usable(cell)]
@@ -46,16 +46,34 @@ def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterat
             ("rows", _find_position, with_cell),
             ("columns", _name_column, with_column),
         ):
-            # Of several passages with the same cell or column, the first counts.
-            distinct = {find_key(cell): (cell, chunk_id) for cell, chunk_id in reversed(candidates)}.values()
-            drawn = sorted(distinct, key=lambda item: _draw_order(table["table_id"], item[0]))[: rules.max_cells]
-            for cell, chunk_id in sorted(drawn, key=lambda item: _find_position(item[0])):
+            for cell, chunk_id in _draw(table["table_id"], candidates, find_key, max_count=rules.max_cells):
                 source = f"cell:{table['table_id']}:{cell['row_ix']},{cell['col_ix']}"
                 question = _ask(table, cell, patterns=rules.questions[kind])
                 yield PairCandidate("table", question, (chunk_id,), source, table["table_id"])
 
 
+def _draw(
+    table_id: str,
+    candidates: Sequence[tuple[Cell, str]],
+    find_key: Callable[[Cell], object],
+    *,
+    max_count: int,
+) -> list[tuple[Cell, str]]:
+    """Draw some cells, each with a passage that prints it, in the order of the table; the same ones each time.
+
+    Args:
+        table_id: Table.
+        candidates: Cells with passages; of several passages with the same cell or column, the first counts.
+        find_key: Function that returns what two equal cells or columns have in common.
+        max_count: Most cells.
+    """
+    distinct = {find_key(cell): (cell, chunk_id) for cell, chunk_id in reversed(candidates)}.values()
+    drawn = sorted(distinct, key=lambda candidate: _draw_order(table_id, candidate[0]))[:max_count]
+    return sorted(drawn, key=lambda candidate: _find_position(candidate[0]))
+
+
 def _find_position(cell: Cell) -> tuple[int, int]:
+    """Return row and column of a cell, from 0."""
     return cell["row_ix"], cell["col_ix"]
 
 

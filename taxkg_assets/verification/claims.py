@@ -77,6 +77,10 @@ KEY_KINDS = frozenset({"box", "line", "code", "column", "part", "step", "workshe
 _LISTED = re.compile(r"(?P<through>through|to|-)?\s*(?P<number>\d{1,2})(?:\((?P<letter>[a-z])\))?")
 
 
+_NEAR_YEAR = 40
+"""Most characters between a form and its year."""
+
+
 def name_form(target: str) -> tuple[str, ...]:
     """Return the short names of a form from its mention or document.
 
@@ -92,6 +96,9 @@ def name_form(target: str) -> tuple[str, ...]:
 def read_claim(statement: Statement, *, language: Language) -> Claim:
     """Parse a statement into subject, values, keys, forms and words.
 
+    `By the 2031 instructions for Form 9999, enter $40 in box 2` is about Form 9999 of 2031 and states `$40` and `box
+    2`; its other words are weighted.
+
     Args:
         statement: Statement of a draft.
         language: Functions that read words.
@@ -105,31 +112,43 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     subject = _read_subject(text, forms)
     keys = [*_find_keys(text, mentions), *_find_rules(text, mentions)]
     # Of several forms that are named alike, a passage has to name all.
-    alone = subject.forms if len(subject.forms) == 1 else ()
-    named = [value for value in forms if value.figure not in alone and not _is_source(value, text, subject)]
-    blanks = [(value.start, value.end) for value in (*forms, *keys)]
-    blanks += _year_spans(text, forms, subject=subject)
-    values = [value for value in find_values(text) if not _overlaps(value, blanks)]
-    plain = _blank(text, blanks)
+    only_form = subject.forms if len(subject.forms) == 1 else ()
+    further_forms = [form for form in forms if form.figure not in only_form and not _is_source(form, text, subject)]
+    read_spans = [(value.start, value.end) for value in (*forms, *keys)]
+    read_spans += _year_spans(text, forms, subject=subject)
+    values = [value for value in find_values(text) if not _overlaps(value, read_spans)]
+    plain = _blank(text, read_spans)
     wording = without_scaffold(read_wording(plain, language=language), language=language)
-    weights = read_weights(wording.words, language=language)
-    light = _expand(load_verification().light_words, language) | _expand(load_verification().addressees, language)
-    factor: float = load_verification().light_weight
     nouns = _find_nouns(plain, language)
-    most = load_verification().thresholds.verb_weight
-    weights = {
-        word: (weight if word in nouns else min(weight, most)) * (factor if word in light else 1.0)
-        for word, weight in weights.items()
-    }
-    every = tuple(dict.fromkeys((*values, *keys, *named)))
-    return Claim(text, " ".join(plain.split()), subject, every, wording, weights, nouns)
+    weights = _find_weights(wording.words, nouns, language)
+    stated = tuple(dict.fromkeys((*values, *keys, *further_forms)))
+    return Claim(text, " ".join(plain.split()), subject, stated, wording, weights, nouns)
+
+
+def _find_weights(words: Words, nouns: Words, language: Language) -> dict[str, float]:
+    """Find the weight of each word of a claim by its rarity, less for a verb or a word such as `taxpayer`.
+
+    Args:
+        words: Words of the claim.
+        nouns: Those that mostly name things.
+        language: Functions that read words.
+
+    Returns:
+        Weight of each word.
+    """
+    rules = load_verification()
+    light_words = _expand(rules.light_words, language) | _expand(rules.addressees, language)
+    weights: dict[str, float] = {}
+    for word, weight in read_weights(words, language=language).items():
+        capped = weight if word in nouns else min(weight, rules.thresholds.verb_weight)
+        weights[word] = capped * (rules.light_weight if word in light_words else 1.0)
+    return weights
 
 
 def _find_nouns(text: str, language: Language) -> Words:
     """Find the stems of the words that mostly name things."""
-    return frozenset(
-        stem for word in _WORD.findall(text.casefold()) if is_noun(word) for stem in find_words(word, language=language)
-    )
+    nouns = [word for word in _WORD.findall(text.casefold()) if is_noun(word)]
+    return frozenset(stem for word in nouns for stem in find_words(word, language=language))
 
 
 def _is_source(form: Value, text: str, subject: Subject) -> bool:
@@ -139,7 +158,10 @@ def _is_source(form: Value, text: str, subject: Subject) -> bool:
     if not is_of_instructions or subject.year is None:
         return False
     is_before = text[: form.start].rstrip().endswith(str(subject.year))
-    return is_before or load_verification().years.after_title.pattern.match(text[form.end : form.end + 40]) is not None
+    return (
+        is_before
+        or load_verification().years.after_title.pattern.match(text[form.end : form.end + _NEAR_YEAR]) is not None
+    )
 
 
 def find_keys_and_forms(text: str, *, language: Language) -> list[Value]:
@@ -163,51 +185,61 @@ def _part_ends(text: str) -> str:
 
 
 def _find_forms(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
-    found = [
-        Value("form", name, "published" if own.kind == _PUBLISHED else "", "", "", text[own.start : own.end], *_at(own))
-        for own in mentions
-        if own.kind in _FORMS
-        for name in name_form(own.target)
-    ]
+    """Find the forms, schedules and publications that a text names, by the mentions and by the rules for claims."""
+    found = []
+    for mention in mentions:
+        if mention.kind in _FORMS:
+            start, end = _at(mention)
+            unit = "published" if mention.kind == _PUBLISHED else ""
+            found += [
+                Value("form", name, unit, "", "", text[start:end], start, end) for name in name_form(mention.target)
+            ]
     for rule in load_verification().keys:
-        if rule.kind == "form":
-            for match in rule.pattern.finditer(text):
-                if not _overlaps_any(match.span("item"), [(value.start, value.end) for value in found]):
-                    found.append(Value("form", match["item"], "", "", "", match["item"], *match.span("item")))
+        if rule.kind != "form":
+            continue
+        for match in rule.pattern.finditer(text):
+            span = match.span("item")
+            if not _overlaps_any(span, [(value.start, value.end) for value in found]):
+                found.append(Value("form", match["item"], "", "", "", match["item"], *span))
     return sorted(found, key=lambda value: value.start)
 
 
 def _find_keys(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
-    found = [
-        Value(own.kind, own.target.split(" (")[0].casefold(), "", "", "", text[own.start : own.end], *_at(own))
-        for own in mentions
-        if own.kind in _KEYED
-    ]
+    """Find the boxes, lines, codes, columns, parts and steps that a text names: `box_2a` for `Box 2a`."""
+    found = []
+    for mention in mentions:
+        if mention.kind in _KEYED:
+            start, end = _at(mention)
+            key = mention.target.split(" (")[0].casefold()
+            found.append(Value(mention.kind, key, "", "", "", text[start:end], start, end))
     for rule in load_verification().keys:
         kind = rule.kind
-        if kind != "form":
-            for match in rule.pattern.finditer(text):
-                items = _list_steps(match["item"]) if kind == _STEP else [match["item"].casefold()]
-                found += [Value(kind, f"{kind}_{item}", "", "", "", match[0], *match.span()) for item in items]
+        if kind == "form":
+            continue
+        for match in rule.pattern.finditer(text):
+            items = _list_steps(match["item"]) if kind == _STEP else [match["item"].casefold()]
+            found += [Value(kind, f"{kind}_{item}", "", "", "", match[0], *match.span()) for item in items]
     return found
 
 
 def _list_steps(printed: str) -> list[str]:
     """Return the single steps of a list: `2 through 4` is 2, 3 and 4."""
-    found: list[str] = []
+    steps: list[str] = []
     for match in _LISTED.finditer(printed):
         number = int(match["number"])
-        first = int(re.sub(r"\D", "", found[-1])) + 1 if found and match["through"] else number
-        found += [str(between) for between in range(first, number)]
-        found.append(f"{number}{match['letter'] or ''}")
-    return list(dict.fromkeys(found))
+        if steps and match["through"]:
+            step_before = int(re.sub(r"\D", "", steps[-1]))
+            steps += [str(between) for between in range(step_before + 1, number)]
+        steps.append(f"{number}{match['letter'] or ''}")
+    return list(dict.fromkeys(steps))
 
 
 def _find_rules(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
+    """Find the sections of law and rulings that a text cites."""
     return [
-        Value("rule", _name_rule(own.target), "", "", "", text[own.start : own.end], *_at(own))
-        for own in mentions
-        if own.kind in _RULES
+        Value("rule", _name_rule(mention.target), "", "", "", text[mention.start : mention.end], *_at(mention))
+        for mention in mentions
+        if mention.kind in _RULES
     ]
 
 
@@ -218,47 +250,62 @@ def _name_rule(target: str) -> str:
 
 
 def _at(mention: Mentioned) -> tuple[int, int]:
+    """Return where a mention begins and ends."""
     return mention.start, mention.end
 
 
 def _read_subject(text: str, forms: Sequence[Value]) -> Subject:
-    year, month, cited = None, None, []
+    """Read which forms a claim is about, and their year: those named with a year or as published, else all.
+
+    In `the 2031 Form 9999 has line 4 of Form 8888`, the subject is Form 9999 of 2031.
+    """
     years = load_verification().years
+    year, month = None, None
+    cited: list[Value] = []
     for form in forms:
-        after = years.after_title.pattern.match(text[form.end : form.end + 40])
-        if after or form.unit == "published":
+        year_after = _match_year_after(form, text)
+        if year_after or form.unit == "published":
             cited.append(form)
-        if after and year is None:
-            year, month = int(after["year"]), _read_month(after["month"])
+        if year_after and year is None:
+            year, month = int(year_after["year"]), _read_month(year_after["month"])
     for rule in (years.before_title, years.stated, years.bracketed):
         for match in rule.pattern.finditer(text):
             if year is None:
                 year, month = int(match["year"]), _read_month(match["month"])
             if rule is years.before_title:
-                cited += [form for form in forms if 0 <= form.start - match.end() <= 40][:1]
+                cited += [form for form in forms if 0 <= form.start - match.end() <= _NEAR_YEAR][:1]
     names = [form.figure for form in (cited or forms)]
     return Subject(tuple(dict.fromkeys(names)), year, month)
 
 
+def _match_year_after(form: Value, text: str) -> re.Match[str] | None:
+    """Match the year right after the name of a form: `Form 9999 (2031)`."""
+    after = text[form.end : form.end + _NEAR_YEAR]
+    matched: re.Match[str] | None = load_verification().years.after_title.pattern.match(after)
+    return matched
+
+
 def _read_month(name: str | None) -> int | None:
-    small = (name or "").casefold()[:3]
-    return MONTHS.index(small) + 1 if small in MONTHS else None
+    """Return the number of a month, from 1; None for no month."""
+    short_name = (name or "").casefold()[:3]
+    return MONTHS.index(short_name) + 1 if short_name in MONTHS else None
 
 
 def _year_spans(text: str, forms: Sequence[Value], *, subject: Subject) -> list[tuple[int, int]]:
     """Find where the year of the subject is named."""
     years = load_verification().years
-    matches = [
-        match for rule in (years.before_title, years.stated, years.bracketed) for match in rule.pattern.finditer(text)
-    ]
-    spans = [match.span() for match in matches if int(match["year"]) == subject.year]
+    spans = []
+    for rule in (years.before_title, years.stated, years.bracketed):
+        matches = rule.pattern.finditer(text)
+        spans += [match.span() for match in matches if int(match["year"]) == subject.year]
     for form in forms:
-        if after := years.after_title.pattern.match(text[form.end : form.end + 40]):
-            spans.append((form.end, form.end + after.end()))
+        if year_after := _match_year_after(form, text):
+            spans.append((form.end, form.end + year_after.end()))
     return spans
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return a text of the same length with spaces in some ranges."""
     letters = list(text)
     for start, end in spans:
         letters[start:end] = " " * (end - start)
@@ -266,10 +313,12 @@ def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _overlaps(value: Value, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a value shares characters with a range."""
     return _overlaps_any((value.start, value.end), spans)
 
 
 def _overlaps_any(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a range shares characters with another one."""
     return any(start < span[1] and span[0] < end for start, end in spans)
 
 
@@ -286,4 +335,5 @@ def without_scaffold(wording: Wording, *, language: Language) -> Wording:
 
 
 def _expand(words: Sequence[str], language: Language) -> Words:
+    """Return words with their stems."""
     return frozenset(words) | find_words(" ".join(words), language=language)

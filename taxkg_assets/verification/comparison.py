@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.alignment import score_softly, score_strange, score_unsaid
@@ -255,11 +256,16 @@ def _find_doubts(
 
 def _is_of_other_year(claim: Claim, values: Sequence[Value], *, text: str) -> bool:
     """Return whether a passage names other years, not that of a return, than a claim that names one outside them."""
-    which = load_verification().placements.year_of_form.pattern
-    named = {value.figure for value in values if value.kind == "year" and not which.search(text[value.end :])}
-    own = {value.figure for value in claim.values if value.kind == "year"} | {str(claim.subject.year)}
-    is_within = bool(named) and claim.subject.year is not None and min(named) < str(claim.subject.year) < max(named)
-    return claim.subject.year is not None and bool(named) and not named & own and not is_within
+    claim_year = claim.subject.year
+    if claim_year is None:
+        return False
+    year_of_form = load_verification().placements.year_of_form.pattern
+    years = {value.figure for value in values if value.kind == "year" and not year_of_form.search(text[value.end :])}
+    claimed_years = {value.figure for value in claim.values if value.kind == "year"} | {str(claim_year)}
+    if not years or years & claimed_years:
+        return False
+    is_between = min(years) < str(claim_year) < max(years)
+    return not is_between
 
 
 def compare_nearest(
@@ -285,32 +291,39 @@ def compare_nearest(
     """
     bounds = load_verification().thresholds
     coverages = [score_coverage(claim, *_words_of(passage, reader)) for passage in passages]
-    rates = [share + _NAMED * score_named(claim, own) for share, own in zip(coverages, passages, strict=True)]
-    by_words = sorted(range(len(passages)), key=lambda number: -rates[number])[:_MOST]
+    rates = [
+        coverage + _NAMED * score_named(claim, passage) for coverage, passage in zip(coverages, passages, strict=True)
+    ]
+    best_ixs = sorted(range(len(passages)), key=lambda ix: -rates[ix])[:_MOST]
     if not is_aligned:
-        least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
-        chosen = [n for place, n in enumerate(by_words) if coverages[n] >= least or place < _ALWAYS]
-        found = [compare(claim, passages[number], reader=reader) for number in chosen]
-        return add_similarity(claim, [row for row in found if row.agrees], reader=reader)
-    by_words = by_words[: bounds.aligned_passages]
-    nearest = _find_nearest_meaning(claim, near, reader=reader)
-    found = [compare(claim, own, reader=reader) for own in _take_once([*(passages[n] for n in by_words), *nearest])]
-    rows = add_similarity(claim, found, reader=reader)
+        # With less coverage, not even full similarity reaches the score of a verdict.
+        least_score = min(bounds.score, bounds.contradiction)
+        least_coverage = (least_score - bounds.blend) / (1 - bounds.blend)
+        chosen_ixs = [ix for rank, ix in enumerate(best_ixs) if rank < _ALWAYS or coverages[ix] >= least_coverage]
+        rows = [compare(claim, passages[ix], reader=reader) for ix in chosen_ixs]
+        return add_similarity(claim, [row for row in rows if row.agrees], reader=reader)
+    by_words = [passages[ix] for ix in best_ixs[: bounds.aligned_passages]]
+    by_meaning = _find_nearest_meaning(claim, near, reader=reader)
+    rows = [compare(claim, passage, reader=reader) for passage in _take_once([*by_words, *by_meaning])]
+    rows = add_similarity(claim, rows, reader=reader)
     return sorted((_align(claim, row, reader=reader) for row in rows), key=lambda row: -row.order)
 
 
 def _find_nearest_meaning(claim: Claim, near: Sequence[Passage], *, reader: PassageReader) -> list[Passage]:
     """Find the sentences nearest in meaning to a claim, and the pairs that the first ones belong to."""
     single = [passage for passage in near if passage.kind != "pair"]
-    similar = reader.compare_meaning(claim.plain, [_spoken(passage) for passage in single])
-    best = [single[n] for n in sorted(range(len(single)), key=lambda n: -similar[n])[:_BY_MEANING]]
-    pairs = [
-        passage
-        for passage in near
-        if passage.kind == "pair"
-        and any(own.node_id == passage.node_id and passage.start <= own.start < passage.end for own in best[:_PAIRED])
-    ]
-    return [*best, *pairs]
+    similarities = reader.compare_meaning(claim.plain, [_spoken(passage) for passage in single])
+    nearest_ixs = sorted(range(len(single)), key=lambda ix: -similarities[ix])[:_BY_MEANING]
+    nearest = [single[ix] for ix in nearest_ixs]
+
+    def holds_nearest(pair: Passage) -> bool:
+        """Return whether one of the first sentences is part of a pair."""
+        return any(
+            sentence.node_id == pair.node_id and pair.start <= sentence.start < pair.end
+            for sentence in nearest[:_PAIRED]
+        )
+
+    return [*nearest, *(passage for passage in near if passage.kind == "pair" and holds_nearest(passage))]
 
 
 def _take_once(passages: Iterable[Passage]) -> list[Passage]:
@@ -319,6 +332,7 @@ def _take_once(passages: Iterable[Passage]) -> list[Passage]:
 
 
 def _words_of(passage: Passage, reader: PassageReader) -> tuple[Words, Words]:
+    """Return the words of a passage, and those of its headings and of the sentence before."""
     wording, place = reader.words_of(passage)
     return wording.words, place
 
@@ -362,39 +376,58 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
         found: Comparisons.
         reader: Reads the meaning of passages; without an encoder, coverage counts twice.
     """
-    texts = [[_spoken(row.passage), *split_passage(row.passage.written_out)] for row in found]
-    cosines = iter(reader.compare_meaning(claim.plain, [text for own in texts for text in own]))
-    denials = _count_denials(claim.plain, reader)
+    parts_of = [[_spoken(row.passage), *split_passage(row.passage.written_out)] for row in found]
+    # All parts are encoded at once; their cosines are in the same order.
+    cosines = iter(reader.compare_meaning(claim.plain, [part for parts in parts_of for part in parts]))
+    claim_denials = _count_denials(claim.plain, reader)
     rated = []
-    for row, own in zip(found, texts, strict=True):
-        similarity, part = max((next(cosines), -number) for number in range(len(own)))
-        denials_of_part = _count_denials(own[-part], reader)
+    for row, parts in zip(found, parts_of, strict=True):
+        cosine_of_part = [next(cosines) for _ in parts]
+        similarity = max(cosine_of_part)
+        part = parts[cosine_of_part.index(similarity)]
+        denials = _count_denials(part, reader)
         rated.append(
             replace(
                 row,
                 similarity=similarity if reader.has_encoder else row.coverage,
                 soft_coverage=row.own_coverage,
                 answered=row.own_coverage,
-                part=own[-part],
-                denies_as_often=denials_of_part[0] == denials[0],
-                turns_part=_is_turned(denials_of_part, denials),
-                turns_whole=_is_turned(_count_denials(row.passage.spoken, reader), denials),
+                part=part,
+                denies_as_often=denials.all == claim_denials.all,
+                turns_part=_is_turned(denials, claim_denials),
+                turns_whole=_is_turned(_count_denials(row.passage.spoken, reader), claim_denials),
             )
         )
     return sorted(rated, key=lambda row: -row.order)
 
 
-def _count_denials(text: str, reader: PassageReader) -> tuple[int, int]:
-    """Count the clauses of a text that deny: all, and those that are no condition or exception."""
+class _Denials(NamedTuple):
+    """Number of the clauses of a text that deny.
+
+    Attributes:
+        all: All of them.
+        main: Those that are no condition or exception.
+    """
+
+    all: int
+    main: int
+
+
+def _count_denials(text: str, reader: PassageReader) -> _Denials:
+    """Count the clauses of a text that deny."""
     denying = [clause for clause in reader.wording_of(text).clauses if clause.is_negative]
-    return len(denying), sum(not clause.is_aside for clause in denying)
+    return _Denials(len(denying), sum(not clause.is_aside for clause in denying))
 
 
-def _is_turned(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Return whether one of two texts denies what the other affirms, with their conditions and without."""
-    return all(mine % 2 != theirs % 2 for mine, theirs in zip(one, other, strict=True))
+def _is_turned(passage: _Denials, claim: _Denials) -> bool:
+    """Return whether one of two texts denies what the other affirms, with their conditions and without.
+
+    Two denials cancel each other: an odd number of them denies, an even number affirms.
+    """
+    return passage.all % 2 != claim.all % 2 and passage.main % 2 != claim.main % 2
 
 
 def _spoken(passage: Passage) -> str:
+    """Return the words of a passage after its nearest heading, for comparison of meaning."""
     heading = passage.abbreviations.write_out(passage.headings[-1]) if passage.headings else ""
     return f"{heading}. {passage.written_out}"

@@ -50,28 +50,30 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         row: The comparison.
         least_score: Minimum score that it must reach in addition; None for none.
     """
+    if not row.agrees or row.is_pointer or row.is_heading or _may_say_otherwise(row):
+        return False
     bounds = load_verification().thresholds
-    return (
-        row.agrees
-        and not row.is_stronger
-        and not row.is_of_others
-        and not row.lacks_sense
-        and not row.is_excepted
-        and not row.is_of_other_year
-        and not row.is_under_denial
-        and not row.is_pointer
-        and not row.is_heading
-        and not (row.turns_part and row.turns_whole)
-        and not row.is_turned
-        and not row.doubts
-        and _DENIED not in (row.literal or row).doubts
-        and row.agreement >= bounds.agreement
-        and min(row.coverage, row.soft_coverage) >= bounds.covered
+    has_words = (
+        min(row.coverage, row.soft_coverage) >= bounds.covered
         and row.unsaid < bounds.missing_weight
         and row.strange < bounds.strange
-        and row.score >= (least_score or 0.0)
-        and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
     )
+    least_probability = bounds.support if row.own_absent else bounds.support_by_words
+    return (
+        has_words
+        and row.agreement >= bounds.agreement
+        and row.score >= (least_score or 0.0)
+        and row.probability >= least_probability
+    )
+
+
+def _may_say_otherwise(row: Comparison) -> bool:
+    """Return whether a passage with the words of a claim may be about other persons, years, cases or the contrary."""
+    is_about_other = row.is_of_others or row.is_of_other_year or row.is_excepted
+    is_contrary = row.is_stronger or row.lacks_sense or row.is_under_denial or row.is_turned
+    is_turned_throughout = row.turns_part and row.turns_whole
+    has_doubts = bool(row.doubts) or _DENIED in (row.literal or row).doubts
+    return is_about_other or is_contrary or is_turned_throughout or has_doubts
 
 
 def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
@@ -82,21 +84,30 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     """
     bounds = load_verification().thresholds
     is_near = row.score >= bounds.contradiction and row.own_coverage >= bounds.own_coverage
-    if not is_near or row.is_pointer or row.unmatched or row.missing_weight >= bounds.missing_weight:
+    lacks_part = bool(row.unmatched) or row.missing_weight >= bounds.missing_weight
+    if not is_near or lacks_part or row.is_pointer:
         return ()
     if row.agrees:
-        # Of a claim that is little more than keys, the keys count.
-        score = row.order if len(row.matched) > 1 else row.score
-        is_opposite = row.agreement <= bounds.disagreement and score >= bounds.denial and row.is_reversed
-        is_opposite = is_opposite and not row.names_exception
-        return (POLARITY,) if is_opposite else ()
+        return (POLARITY,) if _states_opposite(row) else ()
     # `more than $5: section B` and `$5 or less: section A` are two halves of one rule.
     is_other_case = len(row.differences) > 1 and any(difference.kind == "bound" for difference in row.differences)
-    is_telling = row.shared_weight + _VALUE_WEIGHT * len(row.matched) >= bounds.evidence
+    if is_other_case or row.agreement < bounds.agreement:
+        return ()
     # A sentence may name a form, a table or a worksheet for many reasons.
-    if all(difference.kind in _NAMED_OFTEN for difference in row.differences):
-        is_telling = is_telling and row.own_coverage >= _ALL
-    return row.differences if row.agreement >= bounds.agreement and is_telling and not is_other_case else ()
+    names_only_forms = all(difference.kind in _NAMED_OFTEN for difference in row.differences)
+    if names_only_forms and row.own_coverage < _ALL:
+        return ()
+    evidence = row.shared_weight + _VALUE_WEIGHT * len(row.matched)
+    return row.differences if evidence >= bounds.evidence else ()
+
+
+def _states_opposite(row: Comparison) -> bool:
+    """Return whether a passage with all values of a claim affirms what the claim denies, or denies what it affirms."""
+    bounds = load_verification().thresholds
+    # Of a claim that is little more than keys, the keys count.
+    score = row.order if len(row.matched) > 1 else row.score
+    is_opposite = row.is_reversed and row.agreement <= bounds.disagreement
+    return is_opposite and score >= bounds.denial and not row.names_exception
 
 
 def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
@@ -113,12 +124,14 @@ def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
     """
     if POLARITY in differences:
         return row.turns_part and row.own_coverage >= _NEARLY_ALL
-    figures = {value.figure for value, _ in row.matched}
     if row.own_coverage < _MOST_WORDS:
         return False
-    if any(str(low) not in figures for low, _ in find_ranges(row.passage.headers)):
+    matched_figures = {value.figure for value, _ in row.matched}
+    names_other_row = any(str(low) not in matched_figures for low, _ in find_ranges(row.passage.headers))
+    if names_other_row:
         return False
-    return len(differences) == 1 or not {own.stated for own in differences} - _list_stated(row)
+    pairs_otherwise = {difference.stated for difference in differences} <= _list_stated(row)
+    return len(differences) == 1 or pairs_otherwise
 
 
 def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
@@ -151,24 +164,40 @@ def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
     contradicting = [(row, found) for row in rows if row.score >= least_score and (found := find_contradiction(row))]
     support = _choose(rows)
     if support is not None:
-        for row, differences in contradicting:
-            if row.score >= support.score and _is_mispaired(row):
-                is_wrong = not is_open and is_sure(row, differences)
-                return Decision(Verdict.contradicted if is_wrong else Verdict.unclear, row, differences)
-        verdict = Verdict.unclear if _is_denied(support, rows, contradicting) else Verdict.supported
-        return Decision(verdict, support)
+        return _decide_on_support(support, rows, contradicting, is_open=is_open)
     for row, found in contradicting:
         # Only the claim's own words contradict it; a paraphrase may lower the support, but proves nothing wrong.
         differences = find_contradiction(row.literal) if row.literal else found
         is_value = POLARITY not in differences
-        if not differences or (is_open and is_value) or not is_sure(row, differences):
+        is_left_open = is_open and is_value
+        if not differences or is_left_open or not is_sure(row, differences):
             continue
         rival = next((other for other in rows if _says_so_nearly(other, row, is_value=is_value)), None)
-        if rival is not None:
-            return Decision(Verdict.unclear, rival)
-        return Decision(Verdict.contradicted, row, differences)
+        return Decision(Verdict.unclear, rival) if rival else Decision(Verdict.contradicted, row, differences)
     best = rows[0]
     return Decision(Verdict.unclear if best.score >= bounds.score else Verdict.not_found, best)
+
+
+def _decide_on_support(
+    support: Comparison,
+    rows: Sequence[Comparison],
+    contradicting: Sequence[tuple[Comparison, tuple[Difference, ...]]],
+    *,
+    is_open: bool,
+) -> Decision:
+    """Decide on a claim that a passage supports, by what the other passages say; rule 2 of `decide`.
+
+    Args:
+        support: The supporting passage.
+        rows: All comparisons.
+        contradicting: Those near the best one that contradict, with what they state otherwise.
+        is_open: Whether the graph reads the claim but leaves it open.
+    """
+    for row, differences in contradicting:
+        if row.score >= support.score and _is_mispaired(row):
+            is_wrong = not is_open and is_sure(row, differences)
+            return Decision(Verdict.contradicted if is_wrong else Verdict.unclear, row, differences)
+    return Decision(Verdict.unclear if _is_denied(support, rows, contradicting) else Verdict.supported, support)
 
 
 def _is_denied(
@@ -189,11 +218,13 @@ def _is_denied(
 
 def _choose(rows: Sequence[Comparison]) -> Comparison | None:
     """Return the passage that most likely supports; of nearly equal ones a single sentence."""
-    found = sorted(
-        (row for row in rows if supports(row) and not _is_refuted(row, rows)), key=lambda row: -row.probability
-    )
-    near = [row for row in found if row.probability >= found[0].probability - _NEAR]
-    return min(near, key=lambda row: row.passage.kind == "pair", default=None)
+    supporting = [row for row in rows if supports(row) and not _is_refuted(row, rows)]
+    if not supporting:
+        return None
+    supporting.sort(key=lambda row: -row.probability)
+    best = supporting[0].probability
+    nearly_equal = [row for row in supporting if row.probability >= best - _NEAR]
+    return min(nearly_equal, key=lambda row: row.passage.kind == "pair")
 
 
 def _is_refuted(whole: Comparison, rows: Sequence[Comparison]) -> bool:
@@ -219,6 +250,7 @@ def _is_mispaired(row: Comparison) -> bool:
 
 
 def _list_stated(row: Comparison) -> frozenset[str]:
+    """Return the values of the claim, as written, that a passage states."""
     return frozenset(value.text for value, _ in row.matched)
 
 
@@ -230,18 +262,22 @@ def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison
     """
     if POLARITY in found:
         return row.own_coverage >= support.own_coverage - _NEAR and row.score >= support.score - _NEAR
-    is_alternative = (
-        support.passage.kind != "pair" and support.coverage >= row.coverage - _NEAR and not _is_mispaired(row)
-    )
-    return row.order >= support.order - _NEAR and not is_alternative
+    if row.order < support.order - _NEAR:
+        return False
+    is_single = support.passage.kind != "pair"
+    is_alternative = is_single and support.coverage >= row.coverage - _NEAR and not _is_mispaired(row)
+    return not is_alternative
 
 
 def _is_nearer_denial(other: Comparison, support: Comparison) -> bool:
     """Return whether another passage has more of the claim's words than the supporting one, and denies some of them."""
-    is_denial = other.agrees and ((other.is_reversed and other.agreement <= _MIXED) or other.is_excepted)
+    if other is support or not other.agrees:
+        return False
+    denies_some = (other.is_reversed and other.agreement <= _MIXED) or other.is_excepted
     is_nearer = other.score >= support.score and other.own_coverage >= support.own_coverage - _NEAR
-    is_apart = other.passage.node_id != support.passage.node_id or other.passage.kind == support.passage.kind
-    return is_denial and is_nearer and is_apart and other is not support
+    # A pair of sentences and one of them are the same passage.
+    is_separate = other.passage.node_id != support.passage.node_id or other.passage.kind == support.passage.kind
+    return denies_some and is_nearer and is_separate
 
 
 def _says_so_nearly(other: Comparison, row: Comparison, *, is_value: bool) -> bool:
@@ -249,11 +285,11 @@ def _says_so_nearly(other: Comparison, row: Comparison, *, is_value: bool) -> bo
 
     Where a value is in question, what the passage affirms or denies of it is not.
     """
-    bounds = load_verification().thresholds
     if not is_value and _is_part(row.passage, other.passage):  # what the other sentence denies is something else
         return False
-    is_same = other.agrees and not other.is_of_others and (is_value or other.agreement >= bounds.agreement)
-    return is_same and other.coverage >= row.coverage - _FARTHER
+    has_polarity = is_value or other.agreement >= load_verification().thresholds.agreement
+    states_claim = other.agrees and not other.is_of_others and has_polarity
+    return states_claim and other.coverage >= row.coverage - _FARTHER
 
 
 def _contradicts_within(other: Comparison, row: Comparison) -> bool:

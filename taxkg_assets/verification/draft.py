@@ -74,6 +74,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
+    """Consecutive lines of a draft that belong together.
+
+    Attributes:
+        start: First character in the draft.
+        end: Exclusive end offset.
+        kind: `text`, `item`, `heading`, `quote` or `row`.
+    """
+
     start: int
     end: int
     kind: str
@@ -96,27 +104,28 @@ def read_draft(text: str) -> Draft:
 
 def _find_blocks(text: str) -> Iterator[_Block]:
     """Find paragraphs, list items, headings, quoted blocks, table rows, heads of memos; fenced code is left out."""
-    start, kind, is_code, place = 0, "", False, 0
+    block_start, block_kind = 0, ""  # the block that is being read; no kind for none
+    is_code, line_start = False, 0
     for line in text.splitlines(keepends=True):
-        own = _kind_of(line)
-        if _FENCE.match(line):
+        is_fence = _FENCE.match(line) is not None
+        if is_fence:
             is_code = not is_code
-            own = ""
-        elif is_code:
-            own = ""
-        elif own == "memo" and kind in ("text", "item"):
-            own = "text"
-        is_continued = (own == "text" and kind in ("text", "item")) or (own in ("quote", "memo") and kind == own)
-        if not is_continued:
-            if kind:
-                yield _Block(start, place, kind)
-            start, kind = place, own
-        place += len(line)
-    if kind:
-        yield _Block(start, place, kind)
+        line_kind = "" if is_code or is_fence else _kind_of(line)
+        if line_kind == "memo" and block_kind in ("text", "item"):
+            line_kind = "text"
+        continues_text = line_kind == "text" and block_kind in ("text", "item")
+        continues_block = line_kind in ("quote", "memo") and block_kind == line_kind
+        if not continues_text and not continues_block:
+            if block_kind:
+                yield _Block(block_start, line_start, block_kind)
+            block_start, block_kind = line_start, line_kind
+        line_start += len(line)
+    if block_kind:
+        yield _Block(block_start, line_start, block_kind)
 
 
 def _kind_of(line: str) -> str:
+    """Return the kind of block that a line belongs to; empty for a line between blocks."""
     if not line.strip() or _TABLE_RULE.match(line):
         return ""
     for kind, pattern in (
@@ -131,55 +140,73 @@ def _kind_of(line: str) -> str:
 
 
 def _find_statements(text: str, blocks: list[_Block]) -> Iterator[Statement]:
+    """Find the sentences, list items and table rows of a draft, with the headings above them and their lead-in."""
+    max_chars = load_verification().limits.statement_characters
     headings: dict[int, str] = {}
     lead_in = ""
     for block in blocks:
-        own = text[block.start : block.end]
+        block_text = text[block.start : block.end]
         if block.kind == "heading":
-            level = len(own) - len(own.lstrip().lstrip("#")) - (len(own) - len(own.lstrip()))
+            level = _count_level(block_text)
             headings = {depth: words for depth, words in headings.items() if depth < level}
-            headings[level] = _strip_markup(_HEADING.sub(r"\g<text>", own.strip()))
+            headings[level] = _strip_markup(_HEADING.sub(r"\g<text>", block_text.strip()))
             lead_in = ""
             continue
-        is_memo_head = block.kind == "memo" and own.strip().count("\n")
+        is_memo_head = block.kind == "memo" and block_text.strip().count("\n")
         if block.kind == "quote" or is_memo_head:
             continue
         path = tuple(headings[level] for level in sorted(headings))
-        offset = block.start + (len(found[0]) if (found := _ITEM.match(own)) else 0)
-        body = text[offset : block.end]
+        mark = _ITEM.match(block_text)
+        body = block_text[mark.end() :] if mark else block_text
+        body_start = block.end - len(body)
         ranges = [(0, len(body.rstrip()))] if block.kind == "row" else find_sentences(body)
         for start, end in ranges:
             words = _strip_markup(body[start:end])
             if _WORD.search(words):
-                opened = lead_in if block.kind == "item" else ""
-                most = load_verification().limits.statement_characters
-                yield Statement(words[:most], offset + start, offset + end, path, opened)
+                opening = lead_in if block.kind == "item" else ""
+                yield Statement(words[:max_chars], body_start + start, body_start + end, path, opening)
         if block.kind in ("text", "memo"):
-            last = _strip_markup(body[ranges[-1][0] : ranges[-1][1]]) if ranges else ""
-            lead_in = last if last.endswith(":") else ""
+            last_sentence = _strip_markup(body[slice(*ranges[-1])]) if ranges else ""
+            lead_in = last_sentence if last_sentence.endswith(":") else ""
+
+
+def _count_level(heading: str) -> int:
+    """Return the level of a heading: the number of its `#`."""
+    unindented = heading.lstrip()
+    return len(unindented) - len(unindented.lstrip("#"))
 
 
 def _strip_markup(text: str) -> str:
+    """Return words without Markdown and line breaks."""
     plain = _MARKUP.sub(lambda match: match["text"] or "", text)
     return " ".join(plain.replace("|", " ").split())
 
 
 def _find_quotations(text: str, blocks: list[_Block], statements: list[Statement]) -> Iterator[Quotation]:
-    least = load_verification().limits.quotation_words
+    """Find the quoted blocks of a draft, and the text in quotation marks in its other blocks."""
+    min_words = load_verification().limits.quotation_words
     starts = [statement.start for statement in statements]
+
+    def last_statement(offset: int) -> Statement | None:
+        """Return the last statement that begins at an offset or before it."""
+        count = bisect_right(starts, offset)
+        return statements[count - 1] if count else None
+
     for block in blocks:
         if block.kind == "quote":
             lines = [_QUOTE_LINE.sub("", line) for line in text[block.start : block.end].splitlines()]
             words = " ".join(lines).strip().strip('“”"')
-            if len(_WORD.findall(words)) >= least:
-                opened = statements[number - 1] if (number := bisect_right(starts, block.start)) else None
-                around = opened.text if opened is not None and opened.text.endswith(":") else ""
-                yield Quotation(words, block.start, block.end, around)
+            if len(_WORD.findall(words)) >= min_words:
+                before = last_statement(block.start)
+                opens_quote = before is not None and before.text.endswith(":")
+                yield Quotation(words, block.start, block.end, before.text if before and opens_quote else "")
             continue
         for match in _QUOTED.finditer(text, block.start, block.end):
-            group = "curly" if match["curly"] is not None else "plain"
-            if len(_WORD.findall(match[group])) >= least:
-                start, end = match.span(group)
-                own = statements[number - 1] if (number := bisect_right(starts, start)) else None
-                around = text[own.start : start] + text[end : own.end] if own is not None and start < own.end else ""
-                yield Quotation(text[start:end], start, end, around)
+            marks = "curly" if match["curly"] is not None else "plain"
+            if len(_WORD.findall(match[marks])) < min_words:
+                continue
+            start, end = match.span(marks)
+            sentence = last_statement(start)
+            is_inside = sentence is not None and start < sentence.end
+            around = text[sentence.start : start] + text[end : sentence.end] if sentence and is_inside else ""
+            yield Quotation(text[start:end], start, end, around)

@@ -118,29 +118,46 @@ def build_passages(nodes: Iterable[NodeRecord], tables: Iterable[TableRecord]) -
 
 
 def _with_lead_ins(rows: Sequence[NodeRecord]) -> Iterator[tuple[NodeRecord, str]]:
-    """Return paragraphs and labels, each list item with the sentence that opens its list."""
-    lead_in, parent, last = "", None, ""
+    """Return paragraphs and labels, each list item with the sentence that opens its list.
+
+    After `You may deduct the following.`, the items `• Dues.` and `• Tolls.` get that sentence, until a paragraph that
+    is no item follows, or the next heading.
+    """
+    lead_in, parent, short_paragraph = "", None, ""
     for row in rows:
         if row["level"] == "anchor":
             lead_in = ""
             yield row, ""
-        elif row["level"] == "paragraph":
-            text = row["text"].strip()
-            is_item = _BULLET.match(text) is not None
-            if row["parent_id"] != parent:
-                lead_in = ""
-            parent = row["parent_id"]
-            yield row, lead_in if is_item else ""
-            if text.endswith(":") or _FOLLOWING.search(text):
-                ranges = find_sentences(text)
-                own = text[ranges[-1][0] :] if ranges else text
-                if len(own.split()) < _SHORT_LEAD_IN:
-                    own = f"{text[ranges[-2][0] : ranges[-2][1]] if len(ranges) > 1 else last} {own}".strip()
-                lead_in = f"{lead_in} {own}".strip() if is_item else own
-            elif not is_item and not is_pointer(text):  # a reference within a list does not end it
-                lead_in = ""
-            if not is_item:
-                last = text if len(text.split()) <= _LONG_SENTENCE else ""
+        if row["level"] != "paragraph":
+            continue
+        text = row["text"].strip()
+        is_item = _BULLET.match(text) is not None
+        if row["parent_id"] != parent:
+            lead_in, parent = "", row["parent_id"]
+        yield row, lead_in if is_item else ""
+        opens_list = text.endswith(":") or _FOLLOWING.search(text)
+        if opens_list:
+            opening = _read_opening(text, short_paragraph)
+            lead_in = f"{lead_in} {opening}".strip() if is_item else opening  # a list within an item
+        elif not is_item and not is_pointer(text):  # a reference within a list does not end it
+            lead_in = ""
+        if not is_item:
+            short_paragraph = text if len(text.split()) <= _LONG_SENTENCE else ""
+
+
+def _read_opening(text: str, paragraph_before: str) -> str:
+    """Return the sentence that opens a list, after the one before it where it says little: `These are:`.
+
+    Args:
+        text: Paragraph that ends with the sentence.
+        paragraph_before: Paragraph before it, if that is short; else empty.
+    """
+    ranges = find_sentences(text)
+    opening = text[ranges[-1][0] :] if ranges else text
+    if len(opening.split()) >= _SHORT_LEAD_IN:
+        return opening
+    sentence_before = text[slice(*ranges[-2])] if len(ranges) > 1 else paragraph_before
+    return f"{sentence_before} {opening}".strip()
 
 
 def _split(
@@ -151,35 +168,52 @@ def _split(
     labels: Mapping[str, str],
     abbreviations: Abbreviations,
 ) -> Iterator[Passage]:
+    """Split a paragraph into its sentences and pairs of sentences; a label is one passage.
+
+    Args:
+        row: The paragraph or label.
+        lead_in: Sentence that opens its list; empty for none.
+        chain: Keys of each node and of the headings above it.
+        labels: Label of each key.
+        abbreviations: Abbreviations of the document.
+
+    Yields:
+        The sentences in their order, each followed by the pair with the one before it.
+    """
     text: str = row["text"]
-    path = tuple(row["heading_path"].split(" > "))
     is_label = row["level"] == "anchor"
-    ranges = [(0, len(text))] if is_label else find_sentences(text)
+    headings = tuple(row["heading_path"].split(" > "))
     key = row["anchor_key"]
-    keys = chain.get(row["node_id"], frozenset()) | (expand_key(key) if key else frozenset())
-    before, last_start = "", 0
-    for start, end in ranges:
-        words = text[start:end]
-        own = Passage(
-            document_id=row["document_id"] or "",
-            node_id=row["node_id"],
-            kind="label" if is_label else "sentence",
-            text=words,
-            start=start,
-            end=end,
-            lead_in=lead_in,
-            before=before,
-            headings=path[:-1] if is_label else path,
-            label=labels.get(key, "") if key and not is_label else "",
-            keys=keys,
-            page=row["page"] or 1,
-            bboxes=tuple(row["bboxes"] or ()),
-            abbreviations=abbreviations,
-        )
-        yield own
-        if before and not (is_pointer(before) or is_pointer(words) or is_contrast(words) or is_past(words)):
-            yield replace(own, kind="pair", text=text[last_start:end], start=last_start, before="")
-        before, last_start = words, start
+    own_keys = expand_key(key) if key else frozenset[str]()
+    blank = Passage(
+        document_id=row["document_id"] or "",
+        node_id=row["node_id"],
+        kind="label" if is_label else "sentence",
+        text="",
+        start=0,
+        end=0,
+        lead_in=lead_in,
+        before="",
+        headings=headings[:-1] if is_label else headings,
+        label=labels.get(key, "") if key and not is_label else "",
+        keys=chain.get(row["node_id"], frozenset()) | own_keys,
+        page=row["page"] or 1,
+        bboxes=tuple(row["bboxes"] or ()),
+        abbreviations=abbreviations,
+    )
+    before = blank
+    for start, end in [(0, len(text))] if is_label else find_sentences(text):
+        sentence = replace(blank, text=text[start:end], start=start, end=end, before=before.text)
+        yield sentence
+        if before.text and _may_be_read_together(before.text, sentence.text):
+            yield replace(sentence, kind="pair", text=text[before.start : end], start=before.start, before="")
+        before = sentence
+
+
+def _may_be_read_together(before: str, sentence: str) -> bool:
+    """Decide whether two sentences may support a claim together: none points elsewhere, the second is no contrast."""
+    is_about_other = is_contrast(sentence) or is_past(sentence)
+    return not (is_pointer(before) or is_pointer(sentence) or is_about_other)
 
 
 def _find_key_chains(rows: Sequence[NodeRecord]) -> dict[str, frozenset[str]]:
@@ -206,33 +240,49 @@ def expand_key(key: str) -> frozenset[str]:
         key: Key of an anchor.
     """
     small = key.casefold()
-    found = _RANGE.fullmatch(small)
-    if found is None:
+    ranges = _RANGE.fullmatch(small)
+    if ranges is None:
         return frozenset({small})
-    kind, items = found["kind"], re.split(r"[_,]", found["items"])
-    keys: set[str] = set()
-    for item in items:
-        low, _, high = item.partition("-")
-        first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
-        keys.add(f"{kind}_{low}")
-        if first and last and int(first[1]) < int(last[1]) <= int(first[1]) + _MOST_IN_RANGE:
-            keys |= {f"{kind}_{number}" for number in range(int(first[1]), int(last[1]) + 1)}
-        elif first and last and first[1] == last[1] and first[2] and last[2]:
-            keys |= {f"{kind}_{first[1]}{chr(code)}" for code in range(ord(first[2]), ord(last[2]) + 1)}
-        elif high:
-            keys.add(f"{kind}_{high}")
-    return frozenset(keys)
+    numbers = {number for item in re.split(r"[_,]", ranges["items"]) for number in _expand_item(item)}
+    return frozenset(f"{ranges['kind']}_{number}" for number in numbers)
+
+
+def _expand_item(item: str) -> list[str]:
+    """Return the numbers of one range of a key: `14-16` is 14, 15 and 16, `2a-2c` is 2a, 2b and 2c, `7` is 7."""
+    low, _, high = item.partition("-")
+    first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
+    if first is None or last is None:
+        return [low, high] if high else [low]
+    first_number, last_number = int(first[1]), int(last[1])
+    if first_number < last_number <= first_number + _MOST_IN_RANGE:
+        return [low, *(str(number) for number in range(first_number, last_number + 1))]
+    if first[1] == last[1] and first[2] and last[2]:
+        letters = [chr(code) for code in range(ord(first[2]), ord(last[2]) + 1)]
+        return [low, *(f"{first[1]}{letter}" for letter in letters)]
+    return [low, high]
 
 
 def _read_cells(
     table: TableRecord, nodes: Mapping[str, NodeRecord], *, abbreviations: Abbreviations
 ) -> Iterator[Passage]:
+    """Read the cells of a table: each is one passage, `Row heading: Column heading: Value`.
+
+    Args:
+        table: The table.
+        nodes: Nodes of the document by id.
+        abbreviations: Abbreviations of the document.
+
+    Yields:
+        One passage per cell.
+    """
     node = nodes.get(table["table_id"])
     path = tuple(node["heading_path"].split(" > ")) if node else ()
+    headings = (*path, table["title"]) if table["title"] else path
     for cell in table["cells"] or ():
-        words = ": ".join(part for part in (cell["row_path"], cell["col_path"], cell["text"]) if part)
-        words = words.replace(" > ", ", ")
-        box: PlacedBoxRecord | None = {"page": table["page"], **cell["bbox"]} if cell["bbox"] else None
+        parts = (cell["row_path"], cell["col_path"], cell["text"])
+        words = ": ".join(part for part in parts if part).replace(" > ", ", ")
+        value = cell["text"].replace(" > ", ", ")
+        boxes: tuple[PlacedBoxRecord, ...] = ({"page": table["page"], **cell["bbox"]},) if cell["bbox"] else ()
         yield Passage(
             document_id=table["document_id"],
             node_id=table["table_id"],
@@ -242,12 +292,12 @@ def _read_cells(
             end=0,
             lead_in="",
             before="",
-            headings=(*path, table["title"]) if table["title"] else path,
+            headings=headings,
             label="",
             keys=frozenset(),
             page=table["page"],
-            bboxes=(box,) if box else (),
+            bboxes=boxes,
             abbreviations=abbreviations,
             headers=(*cell["row_path"].split(" > "), "", *cell["col_path"].split(" > ")),
-            value_start=len(words) - len(cell["text"].replace(" > ", ", ")),
+            value_start=len(words) - len(value),
         )

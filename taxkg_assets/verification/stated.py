@@ -139,40 +139,48 @@ class _Comparison:
     def _find_same(self, value: Value) -> Value | None:
         """Find a value in the passage or its place, and remember where in the passage it is."""
         if value.kind == _QUOTED:
-            is_stated = _prints(value, self.passage) and not _is_option(
-                value, self.printed, self.claim, text=self.passage.spoken
-            )
-            return value if is_stated else None
-        same = next((other for other in self.printed if value.equals(other)), None)
+            is_printed = _prints(value, self.passage)
+            is_open = is_printed and _is_option(value, self.printed, self.claim, text=self.passage.spoken)
+            return value if is_printed and not is_open else None
+        same = next((printed for printed in self.printed if value.equals(printed)), None)
         if self.passage.headers:
             same = self._find_in_headers(value, same)
-        if same is None:
-            is_elsewhere = self._is_placed_elsewhere(value)
-            return None if is_elsewhere else _find_in_place(value, self.of_place, self.outside_asides, claim=self.claim)
-        if same.end:
+        if same is None and not self._is_placed_elsewhere(value):
+            return _find_in_place(value, self.of_place, self.outside_asides, claim=self.claim)
+        if same is not None and same.end:
             self.located[value] = same
         return same
 
     def _find_in_headers(self, value: Value, same: Value | None) -> Value | None:
         """Return what says a value in a cell: the cell itself, a heading that is this number, or a range that holds it.
 
-        A range holds one amount of the claim, and its upper end is of the next one.
+        A range holds one amount of the claim, and its upper end is of the next one: $50 is in the row `$50 to $100`,
+        not in `$0 to $50`.
+
+        Args:
+            value: Value of the claim.
+            same: Value of the cell that equals it; None for none.
         """
-        headers = self.passage.headers
+        in_heading = replace(value, end=0)
         if value.kind in COUNTED:
-            return replace(value, end=0) if value.figure in headers else same
-        if value.kind not in MONEY or (same is not None and same.start >= self.passage.value_start):
+            return in_heading if value.figure in self.passage.headers else same
+        is_in_cell = same is not None and same.start >= self.passage.value_start
+        if value.kind not in MONEY or is_in_cell:
             return same
-        ranges = find_ranges(headers)
-        figures = {own.figure for own in self.claim.values}
+        ranges = find_ranges(self.passage.headers)
+        claimed_figures = {claimed.figure for claimed in self.claim.values}
         for low, high in ranges:
             if value.figure in (str(low), str(high)):
-                return replace(value, end=0) if str(low) in figures else None
-        free = [own for own in ranges if own not in self.taken and not {str(end) for end in own} & figures]
-        if is_within(value.figure, free):
-            self.taken += [own for own in free if is_within(value.figure, [own])]
-            return replace(value, end=0)
-        return same
+                return in_heading if str(low) in claimed_figures else None
+        holding = [
+            bounds
+            for bounds in ranges
+            if bounds not in self.taken
+            and claimed_figures.isdisjoint(str(end) for end in bounds)
+            and is_within(value.figure, [bounds])
+        ]
+        self.taken += holding
+        return in_heading if holding else same
 
     def _is_placed_elsewhere(self, value: Value) -> bool:
         """Return whether only the heading names a value, and the passage reports the amount on another line."""
@@ -190,16 +198,13 @@ class _Comparison:
         """Find what the passage states in the place of a value; each option of a form may be quoted."""
         if value.kind == _QUOTED:
             return None
-        start = self.passage.value_start  # the headings of a cell say which one it is
-        rivals = (*(own for own in self.outside_asides if own.start >= start), *_rival_keys(value, self.passage))
-        return next(
-            (
-                other
-                for other in rivals
-                if value.competes(other) and not any(other.equals(mine) for mine in self.claim.values)
-            ),
-            None,
-        )
+        value_start = self.passage.value_start  # the headings of a cell say which one it is
+        printed = [other for other in self.outside_asides if other.start >= value_start]
+        for other in (*printed, *_rival_keys(value, self.passage)):
+            is_claimed = any(other.equals(claimed) for claimed in self.claim.values)
+            if value.competes(other) and not is_claimed:
+                return other
+        return None
 
 
 def _without_paired(
@@ -208,35 +213,54 @@ def _without_paired(
     """Return differences without those between lines of two forms, each of which the passage names as the claim does.
 
     `Form 9999, line 5, plus Form 8888, line 7` has two lines that are not in the place of each other.
+
+    Args:
+        differences: What the passage states otherwise.
+        claim: The claim.
+        passage: The passage.
+        reader: Reads the forms of the passage's document.
     """
-    if not any(own.kind in _PAIRED for own in differences):
+    if not any(difference.kind in _PAIRED for difference in differences):
         return list(differences)
-    cited, language = claim.subject.forms[:1], reader.language
-    own = {(end, form) for end in find_ends(claim.text, language=language) for form in _form_of(end, cited)}
-    forms = reader.forms_of(passage.document_id)
-    ends = find_ends(fold(passage.spoken), language=language)
-    there = {(end.key, form) for end in ends for form in _form_of(end, forms)}
-    paired = {(end, form) for end, form in own if (end.key, form) in there}
-    is_paired = len(paired) == len(own) and len({form for _, form in own}) > 1
-    return [
-        one
-        for one in differences
-        if one.kind not in _PAIRED
-        or not (is_paired if one.kind == "form" else _is_of_two_forms(one, paired, ends, forms))
-    ]
+    language = reader.language
+    cited_forms, passage_forms = claim.subject.forms[:1], reader.forms_of(passage.document_id)
+    claim_ends = {
+        (end, form) for end in find_ends(claim.text, language=language) for form in _form_of(end, cited_forms)
+    }
+    passage_ends = find_ends(fold(passage.spoken), language=language)
+    passage_keys = {(end.key, form) for end in passage_ends for form in _form_of(end, passage_forms)}
+    paired = {(end, form) for end, form in claim_ends if (end.key, form) in passage_keys}
+    names_all_ends = len(paired) == len(claim_ends) and len({form for _, form in claim_ends}) > 1
+
+    def is_paired(difference: Difference) -> bool:
+        """Return whether a difference in forms or lines is only one between two of the named lines."""
+        if difference.kind == "form":
+            return names_all_ends
+        return _is_of_two_forms(difference, paired, passage_ends, passage_forms)
+
+    return [difference for difference in differences if difference.kind not in _PAIRED or not is_paired(difference)]
 
 
-def _form_of(end: End, others: Sequence[str]) -> Sequence[str]:
-    return (end.form,) if end.form else others
+def _form_of(end: End, forms: Sequence[str]) -> Sequence[str]:
+    """Return the form of a line; where it is not named, those of the document."""
+    return (end.form,) if end.form else forms
 
 
 def _is_of_two_forms(
-    one: Difference, paired: Iterable[tuple[End, str]], ends: Sequence[End], forms: Sequence[str]
+    difference: Difference, paired: Iterable[tuple[End, str]], ends: Sequence[End], forms: Sequence[str]
 ) -> bool:
-    """Return whether a line of a claim differs from one that the passage names with another form."""
-    stated = {form for end, form in paired if one.stated in end.text}
-    found = {form for end in ends if one.found and one.found in end.text for form in _form_of(end, forms)}
-    return bool(stated and found) and not stated & found
+    """Return whether a line of a claim differs from one that the passage names with another form.
+
+    Args:
+        difference: The difference in lines.
+        paired: Lines of the claim, with their forms, that the passage names, too.
+        ends: Lines of the passage.
+        forms: Forms of its document.
+    """
+    claimed_forms = {form for end, form in paired if difference.stated in end.text}
+    ends_found = [end for end in ends if difference.found and difference.found in end.text]
+    passage_forms = {form for end in ends_found for form in _form_of(end, forms)}
+    return bool(claimed_forms and passage_forms) and claimed_forms.isdisjoint(passage_forms)
 
 
 def _prints(value: Value, passage: Passage) -> bool:
@@ -245,88 +269,121 @@ def _prints(value: Value, passage: Passage) -> bool:
     return re.search(rf"(?i)(?<!\w){re.escape(words)}(?!\w)", fold(f"{passage.label} {passage.spoken}")) is not None
 
 
-def _is_option(value: Value, own: Sequence[Value], claim: Claim, *, text: str) -> bool:
+def _is_option(value: Value, printed: Sequence[Value], claim: Claim, *, text: str) -> bool:
     """Return whether a passage leaves open which of several quoted words it is: `"Barge" or "Boat"`."""
-    quoted = [other for other in own if other.kind == _QUOTED]
-    if any(other.figure != value.figure and other.equals(mine) for mine in claim.values for other in quoted):
-        return False
-    return any(
-        value.figure in (one.figure, other.figure) and _ALTERNATIVE.fullmatch(text[one.end : other.start])
-        for one, other in pairwise(quoted)
+    quoted = [other for other in printed if other.kind == _QUOTED]
+    names_other_option = any(
+        other.figure != value.figure and any(other.equals(claimed) for claimed in claim.values) for other in quoted
     )
+    if names_other_option:
+        return False
+    options = [
+        (option, next_option)
+        for option, next_option in pairwise(quoted)
+        if _ALTERNATIVE.fullmatch(text[option.end : next_option.start])
+    ]
+    return any(value.figure in (option.figure, next_option.figure) for option, next_option in options)
 
 
-def _names_box(passage: Passage, own: Sequence[Value], place: Sequence[Value]) -> bool:
+def _names_box(passage: Passage, printed: Sequence[Value], place: Sequence[Value]) -> bool:
     """Return whether a passage or its place names a box; a code alone may be of any box."""
-    return any(other.kind == "box" for other in (*own, *place)) or any(key.startswith("box") for key in passage.keys)
+    if any(key.startswith("box") for key in passage.keys):
+        return True
+    return any(value.kind == "box" for value in (*printed, *place))
 
 
 def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value], *, claim: Claim) -> Value | None:
-    """Find a value in the place of a passage; of several keys or forms in a heading, the passage itself says which."""
+    """Find a value in the place of a passage; of several keys or forms in a heading, the passage itself says which.
+
+    Below `Boxes 2 and 3`, the sentence `Enter the dues in box 3.` is not about box 2.
+
+    Args:
+        value: Value of the claim.
+        place: Values of the headings and lead-ins.
+        said: Values of the passage itself.
+        claim: The claim.
+    """
     same = next((other for other in place if value.equals(other)), None)
     if same is None or value.kind not in KEY_KINDS | {"form"}:
         return same
-    is_list = len({other.figure for other in place if other.kind == value.kind}) > 1
-    mine = {other.figure for other in claim.values}
-    named = {other.figure for other in said if other.kind == value.kind} - mine
-    is_other = named & {other.figure for other in place if other.kind == value.kind}
-    return None if is_list and is_other else same
+    figures_of_place = {other.figure for other in place if other.kind == value.kind}
+    figures_of_passage = {other.figure for other in said if other.kind == value.kind}
+    claimed_figures = {claimed.figure for claimed in claim.values}
+    is_about_other = bool((figures_of_passage & figures_of_place) - claimed_figures)
+    return None if len(figures_of_place) > 1 and is_about_other else same
 
 
 def _is_placed_elsewhere(value: Value, said: Sequence[Value], claim: Claim, *, text: str) -> bool:
     """Return whether a passage below the heading of one line reports an amount on another one, and the claim there."""
-    if value.kind not in _ENTERED or not any(value.competes(other) for other in said):
+    if value.kind not in _ENTERED:
         return False
-    if any(value.competes(other) and other.equals(mine) for other in said for mine in claim.values):
+    rivals = [other for other in said if value.competes(other)]
+    if not rivals or any(rival.equals(claimed) for rival in rivals for claimed in claim.values):
         return False
     pattern = load_verification().placements.on_line.pattern
     return pattern.search(claim.text) is not None and pattern.search(fold(text)) is not None
 
 
-def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
-    """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`."""
+def _find_swapped(placed: Mapping[Value, Value], printed: Sequence[Value], *, text: str) -> list[Difference]:
+    """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`.
+
+    Args:
+        placed: Values of the claim with the same values in the passage.
+        printed: All values of the passage.
+        text: The passage.
+    """
     found = []
-    in_order = _pair_in_order(own, text=text)
-    for value, there in placed.items():
-        if there in in_order:  # its partner is not the nearest one
+    in_order = _pair_in_order(printed, text=text)
+    for value, same in placed.items():
+        rivals = [other for other in printed if value.competes(other)]
+        # Of two lists in the same order, the partner is not the nearest one; without a choice nothing is swapped.
+        if same in in_order or len(rivals) < 2:
             continue
-        rivals = [other for other in own if value.competes(other)]
-        if len(rivals) < 2:
-            continue
-        nearest = {
-            partner: _find_partner(near, rivals, text=text)
-            for partner, near in placed.items()
+        # For each other value of the claim: the rival that the passage prints nearest to it.
+        rival_of = {
+            partner: _find_partner(place, rivals, text=text)
+            for partner, place in placed.items()
             if not value.competes(partner)
         }
-        partner = min(nearest, key=lambda one: _read_distance(value, one), default=None)
-        if partner is not None and nearest[partner].equals(value):  # the one that the claim names next to it is enough
+        if not rival_of:
             continue
-        found += [
-            Difference(value.text, one.text, value.kind)
-            for partner, one in nearest.items()
-            if sum(partner.competes(other) for other in own) > 1 and not any(one.equals(mine) for mine in placed)
-        ]
-    return [*dict.fromkeys(found), *_find_mispaired(placed, own, in_order, text=text)]
+        nearest_partner = min(rival_of, key=lambda partner: _read_distance(value, partner))
+        if rival_of[nearest_partner].equals(value):  # the one that the claim names next to it is enough
+            continue
+        for partner, rival in rival_of.items():
+            is_one_of_several = sum(partner.competes(other) for other in printed) > 1
+            is_claimed = any(rival.equals(claimed) for claimed in placed)
+            if is_one_of_several and not is_claimed:
+                found.append(Difference(value.text, rival.text, value.kind))
+    return [*dict.fromkeys(found), *_find_mispaired(placed, printed, in_order, text=text)]
 
 
 def _find_mispaired(
-    placed: Mapping[Value, Value], own: Sequence[Value], in_order: Mapping[Value, Value], *, text: str
+    placed: Mapping[Value, Value], printed: Sequence[Value], in_order: Mapping[Value, Value], *, text: str
 ) -> list[Difference]:
-    """Find keys that the passage relates to another key of the same kind: `box 1a in box 2e, box 2a in box 2f`."""
+    """Find keys that the passage relates to another key of the same kind: `box 1a in box 2e, box 2a in box 2f`.
+
+    Args:
+        placed: Values of the claim with the same values in the passage.
+        printed: All values of the passage.
+        in_order: Partners of keys in two lists in the same order.
+        text: The passage.
+    """
     found = []
-    for value, there in placed.items():
+    for value, same in placed.items():
         if value.kind not in KEY_KINDS:
             continue
-        others = [key for key in own if key.kind == value.kind and not is_same_list(key, there, text=text)]
-        partners = [
-            key for key, near in placed.items() if key.kind == value.kind and not is_same_list(near, there, text=text)
+        related = [key for key in printed if key.kind == value.kind and not is_same_list(key, same, text=text)]
+        claimed_partners = [
+            key for key, place in placed.items() if key.kind == value.kind and not is_same_list(place, same, text=text)
         ]
-        if not partners or not others:
+        if not claimed_partners or not related:
             continue
-        nearest = in_order.get(there) or _find_partner(there, others, text=text)
-        is_listed = any(is_same_list(nearest, placed[key], text=text) for key in partners)  # `lines 18 and 19`
-        if not is_listed and not any(nearest.equals(mine) for mine in placed):
-            found.append(Difference(partners[0].text, nearest.text, value.kind))
+        partner = in_order.get(same) or _find_partner(same, related, text=text)
+        is_listed = any(is_same_list(partner, placed[key], text=text) for key in claimed_partners)  # `lines 18 and 19`
+        is_claimed = any(partner.equals(claimed) for claimed in placed)
+        if not is_listed and not is_claimed:
+            found.append(Difference(claimed_partners[0].text, partner.text, value.kind))
     return list(dict.fromkeys(found))
 
 
@@ -341,25 +398,28 @@ def _find_partner(value: Value, others: Sequence[Value], *, text: str) -> Value:
     return min(others, key=read_gap)
 
 
-def _pair_in_order(own: Sequence[Value], *, text: str) -> dict[Value, Value]:
+def _pair_in_order(printed: Sequence[Value], *, text: str) -> dict[Value, Value]:
     """Return the partner of each key where two lists are paired in order: `box 1 and box 2 in box 3 and box 4`."""
     partners: dict[Value, Value] = {}
     for start, end in find_sentences(text):
         if not is_paired_in_order(text[start:end]):
             continue
+        in_sentence = sorted((value for value in printed if start <= value.start < end), key=_read_start)
         for kind in KEY_KINDS:
-            keys = sorted((key for key in own if key.kind == kind and start <= key.start < end), key=_read_start)
-            half, rest = divmod(len(keys), 2)
-            if not rest:
+            keys = [value for value in in_sentence if value.kind == kind]
+            half, is_odd = divmod(len(keys), 2)
+            if not is_odd:
                 partners |= dict(zip(keys, [*keys[half:], *keys[:half]], strict=True))
     return partners
 
 
 def _read_distance(value: Value, other: Value) -> int:
+    """Return the number of characters between two values."""
     return max(value.start, other.start) - min(value.end, other.end)
 
 
 def _read_start(value: Value) -> int:
+    """Return where a value begins."""
     return value.start
 
 

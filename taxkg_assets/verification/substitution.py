@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from taxkg_assets.rules.general_words import is_noun
 from taxkg_assets.verification.clause_words import Words, match_word
@@ -36,6 +37,8 @@ def score_replaced(
 ) -> float:
     """Score how far a claim replaces an object of the passage by a different one, 0 for none to 1.
 
+    `Report the boat` replaces `dues` in `Report the dues`: the nearer both words are in meaning, the lower the score.
+
     Args:
         claim: Words of the claim.
         passage: Words of the passage.
@@ -45,34 +48,48 @@ def score_replaced(
     Returns:
         The score.
     """
-    mine, theirs = (frozenset[str]().union(*(stems_of(word) for word in text)) for text in (claim, passage))
-    worst = 0.0
-    for own in _find_runs(claim, theirs, stems_of=stems_of):
-        for other in _find_runs(passage, mine, stems_of=stems_of):
-            if not _is_same_place(own, other, stems_of=stems_of):
+    claim_stems = frozenset[str]().union(*map(stems_of, claim))
+    passage_stems = frozenset[str]().union(*map(stems_of, passage))
+    claim_runs = _find_runs(claim, passage_stems, stems_of=stems_of)
+    passage_runs = _find_runs(passage, claim_stems, stems_of=stems_of)
+    score = 0.0
+    for claim_run in claim_runs:
+        for passage_run in passage_runs:
+            if not _is_same_place(claim_run, passage_run, stems_of=stems_of):
                 continue
-            things = [number for number in own.words if is_noun(claim[number])]
-            others = [number for number in other.words if is_noun(passage[number])]
-            if things and others:
-                nearest = max(near(one, two) for one in things for two in others)
-                worst = max(worst, 1.0 - min(max(nearest, 0.0), 1.0))
-    return worst
+            claim_nouns = [number for number in claim_run.words if is_noun(claim[number])]
+            passage_nouns = [number for number in passage_run.words if is_noun(passage[number])]
+            if claim_nouns and passage_nouns:
+                nearest = max(near(in_claim, in_passage) for in_claim in claim_nouns for in_passage in passage_nouns)
+                score = max(score, 1.0 - min(max(nearest, 0.0), 1.0))
+    return score
 
 
 def _find_runs(text: Sequence[str], known: Words, *, stems_of: Callable[[str], Words]) -> list[Run]:
-    """Find the words in a row, articles left out, that another text lacks."""
-    kept = [number for number, word in enumerate(text) if word not in _ARTICLES]
-    lacking = [bool(stems_of(text[n])) and not any(match_word(own, known) for own in stems_of(text[n])) for n in kept]
-    runs, start = [], 0
-    while start < len(kept):
-        end = start
-        while end < len(kept) and lacking[end]:
-            end += 1
-        if end > start:
-            before = text[kept[start - 1]] if start else ""
-            after = text[kept[end]] if end < len(kept) else ""
-            runs.append(Run(tuple(kept[start:end]), before, after))
-        start = end + 1
+    """Find the words in a row, articles left out, that another text lacks.
+
+    Args:
+        text: Words of the text.
+        known: Stems of the other text.
+        stems_of: Stems of a word.
+    """
+
+    def is_lacking(number: int) -> bool:
+        """Return whether the other text lacks a word with content."""
+        stems = stems_of(text[number])
+        return bool(stems) and not any(match_word(stem, known) for stem in stems)
+
+    numbers = [number for number, word in enumerate(text) if word not in _ARTICLES]
+    runs = []
+    position = 0
+    for lacking, group in groupby(numbers, key=is_lacking):
+        run = tuple(group)
+        end = position + len(run)
+        if lacking:
+            before = text[numbers[position - 1]] if position else ""
+            after = text[numbers[end]] if end < len(numbers) else ""
+            runs.append(Run(run, before, after))
+        position = end
     return runs
 
 

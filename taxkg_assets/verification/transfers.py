@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from taxkg_assets.records import FlowRecord, FormulaRecord
-from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.rules.models.verification import TransferRule, load_verification
 from taxkg_assets.verification.claims import name_form
 from taxkg_assets.verification.denials import cut_clause, is_denied, is_multiplied
 from taxkg_assets.verification.language import Language
@@ -48,6 +48,8 @@ class Transfer:
 def find_transfers(text: str, *, language: Language, form: str = "") -> list[Transfer]:
     """Extract from a statement how amounts go from one line or box to another.
 
+    `Line 9 of Schedule 1 goes to Form 2040, line 8` has one transfer; `line 8 is taken from line 9` has it, too.
+
     Args:
         text: A statement.
         language: Functions that read words.
@@ -62,35 +64,45 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
     text = fold(text)
     ends = find_ends(text, language=language)
     found = []
-    for number, (one, other) in enumerate(pairwise(ends)):
-        between = text[one.end : other.start]
+    for number, (left, right) in enumerate(pairwise(ends)):
+        between = text[left.end : right.start]
         if joined := _AND.match(between):  # `line 5 adds lines 3 and 4, and goes to line 7`
-            one, number, between = ends[0], 0, between[joined.end() - 1 :]
-        before = re.split(r"[;:.] ", text[max(0, one.start - _BEFORE) : one.start])[-1]
-        rule = next(
-            (own for own in load_verification().transfers if own.pattern.search(f"{before}<>{between}<>")), None
-        )
+            left, number, between = ends[0], 0, between[joined.end() - 1 :]
+        before = re.split(r"[;:.] ", text[max(0, left.start - _BEFORE) : left.start])[-1]
+        rule = _match_rule(f"{before}<>{between}<>")
         if rule is None:
             continue
-        source, target = (one, other) if rule.is_forward else (other, one)
-        if not target.form and form != source.form:
-            target = replace(target, form=form)
-        elif not source.form and form != target.form:
-            source = replace(source, form=form)
+        source, target = (left, right) if rule.is_forward else (right, left)
+        source, target = _name_cited_form(source, target, form)
         # Words before a line that is named earlier belong to that one.
-        own = text[max(ends[number - 1].end if number else 0, one.start - len(before)) : one.start]
-        denied = is_denied(own, between, text=text)
-        is_part = is_multiplied(cut_clause(own)) or is_multiplied(between)
+        end_before = ends[number - 1].end if number else 0
+        own_words = text[max(end_before, left.start - len(before)) : left.start]
+        denied = is_denied(own_words, between, text=text)
+        is_part = is_multiplied(cut_clause(own_words)) or is_multiplied(between)
         found.append(
             Transfer(
                 source,
                 target,
                 is_negative=denied is True,
                 is_open=denied is None or is_part,
-                is_included=_INCLUDED.search(f"{own} {between}") is not None,
+                is_included=_INCLUDED.search(f"{own_words} {between}") is not None,
             )
         )
     return found
+
+
+def _match_rule(wording: str) -> TransferRule | None:
+    """Return the first rule for the words before and between two ends: `the amount on<> is entered on<>`."""
+    return next((rule for rule in load_verification().transfers if rule.pattern.search(wording)), None)
+
+
+def _name_cited_form(source: End, target: End, form: str) -> tuple[End, End]:
+    """Return both ends, with the cited form for one whose form is not named, unless the other end is on that form."""
+    if not target.form and form != source.form:
+        return source, replace(target, form=form)
+    if not source.form and form != target.form:
+        return replace(source, form=form), target
+    return source, target
 
 
 def find_flow(
@@ -103,29 +115,32 @@ def find_flow(
         flows: Rows of `flows` of the documents that the statement is about.
         formulas: Rows of `formulas` of the same documents.
     """
-    whole = {_COPY, _SUM} if claimed.is_included else {_COPY}
-    carried = {
+    whole_operations = {_COPY, _SUM} if claimed.is_included else {_COPY}
+    carrying_lines = {
         (row["document_id"], row["part"], row["key"])
         for row in formulas
-        if row["operation"] in whole and not (row["condition"] or row["bound"])
+        if row["operation"] in whole_operations and not row["condition"] and not row["bound"]
     }
-    every = [
-        row
-        for row in flows
-        if row["relation"] != _COMPUTED or (row["document_id"], row["target_part"], row["target_key"]) in carried
+
+    def carries_amount(row: FlowRecord) -> bool:
+        """Decide whether a flow carries a whole amount: one of a formula does so only in a copy or sum."""
+        target_line = (row["document_id"], row["target_part"], row["target_key"])
+        return row["relation"] != _COMPUTED or target_line in carrying_lines
+
+    carrying = [row for row in flows if carries_amount(row)]
+    rows = [
+        row for row in carrying if _is_end(claimed.source, row, "source") and _is_end(claimed.target, row, "target")
     ]
-    rows = [row for row in every if _is_end(claimed.source, row, "source") and _is_end(claimed.target, row, "target")]
     forms = {(name_form(row["source_form"]), name_form(row["target_form"])) for row in rows}
     if len(forms) != 1:
         return None
-    own = rows[0]
+    flow = rows[0]
     # `line 5 (if A is checked) or line 6 (if B is checked)`: the statement would have to name the case.
-    cases = {
-        row["target_key"]
-        for row in every
-        if all(row[name] == own[name] for name in ("document_id", "evidence", "target_form"))
-    }
-    return own if len(cases) == 1 else None
+    same_statement = [
+        row for row in carrying if all(row[name] == flow[name] for name in ("document_id", "evidence", "target_form"))
+    ]
+    targets = {row["target_key"] for row in same_statement}
+    return flow if len(targets) == 1 else None
 
 
 def find_other_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> tuple[FlowRecord, Difference] | None:
@@ -140,34 +155,52 @@ def find_other_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> tuple[Flo
     """
     if not (claimed.source.form and claimed.target.form):
         return None
-    printed_rows = [row for row in flows if row["relation"] != _COMPUTED]
-    rows = [row for row in printed_rows if not (row["source_code"] or row["target_code"]) and _is_read(row)]
-    for known, other in (("source", "target"), ("target", "source")):
-        own: End = getattr(claimed, known)
-        wanted: End = getattr(claimed, other)
-        there = [row for row in rows if _is_end(own, row, known)]
-        printed = [row for row in there if row["relation"] == _FROM_FORM] if known == "target" else there
-        same = printed if known == "target" else [row for row in printed if _is_form(wanted, row, other)]
-        places = {(name_form(row[f"{other}_form"]), row[f"{other}_key"], row[f"{other}_part"]) for row in same}  # type: ignore[literal-required]
-        if len(places) == 1 and not any(_is_end(wanted, row, other) for row in there):
-            row = same[0]
-            key = str(row[f"{other}_key"]).replace("_", " ")  # type: ignore[literal-required]
-            form = " or ".join(name_form(row[f"{other}_form"]))  # type: ignore[literal-required]
-            return row, Difference(wanted.text, f"{key} of {form}", "line")
-    return None
+    rows = [
+        row
+        for row in flows
+        if row["relation"] != _COMPUTED and not row["source_code"] and not row["target_code"] and _is_read(row)
+    ]
+    from_source = [row for row in rows if _is_end(claimed.source, row, "source")]
+    on_form_of_target = [row for row in from_source if _is_form(claimed.target, row, "target")]
+    into_target = [row for row in rows if _is_end(claimed.target, row, "target")]
+    taken_from_forms = [row for row in into_target if row["relation"] == _FROM_FORM]
+    return _contradict(claimed.target, "target", from_source, on_form_of_target) or _contradict(
+        claimed.source, "source", into_target, taken_from_forms
+    )
+
+
+def _contradict(
+    claimed_end: End, side: str, rows: list[FlowRecord], comparable: list[FlowRecord]
+) -> tuple[FlowRecord, Difference] | None:
+    """Return the flow that prints another end than the claimed one; None where none or several others are printed.
+
+    Args:
+        claimed_end: End that the statement names.
+        side: Side of a flow on which it is, `source` or `target`.
+        rows: Flows of the line at the other end.
+        comparable: Those of them whose end excludes another one.
+    """
+    places = {(name_form(row[f"{side}_form"]), row[f"{side}_key"], row[f"{side}_part"]) for row in comparable}  # type: ignore[literal-required]
+    if len(places) != 1 or any(_is_end(claimed_end, row, side) for row in rows):
+        return None
+    forms, key, _ = next(iter(places))
+    printed = f"{str(key).replace('_', ' ')} of {' or '.join(forms)}"
+    return comparable[0], Difference(claimed_end.text, printed, "line")
 
 
 def _is_read(row: FlowRecord) -> bool:
     """Return whether both ends of a flow are single lines, be it of a form that the library lacks."""
-    problems = [own for own in row["problem"].split("; ") if own]
-    return all(own.endswith(_MISSING) for own in problems) and bool(
-        _LINE.fullmatch(row["source_key"]) and _LINE.fullmatch(row["target_key"])
-    )
+    problems = [problem for problem in row["problem"].split("; ") if problem]
+    if not all(problem.endswith(_MISSING) for problem in problems):
+        return False
+    return all(_LINE.fullmatch(key) for key in (row["source_key"], row["target_key"]))
 
 
-def _is_end(own: End, row: FlowRecord, side: str) -> bool:
-    return row[f"{side}_key"].casefold() == own.key and _is_form(own, row, side)  # type: ignore[literal-required]
+def _is_end(end: End, row: FlowRecord, side: str) -> bool:
+    """Return whether the source or the target of a flow is a line that a statement names."""
+    return row[f"{side}_key"].casefold() == end.key and _is_form(end, row, side)  # type: ignore[literal-required]
 
 
-def _is_form(own: End, row: FlowRecord, side: str) -> bool:
-    return not own.form or own.form in name_form(row[f"{side}_form"])  # type: ignore[literal-required]
+def _is_form(end: End, row: FlowRecord, side: str) -> bool:
+    """Return whether the source or the target of a flow is on the form that a statement names, if it names one."""
+    return not end.form or end.form in name_form(row[f"{side}_form"])  # type: ignore[literal-required]

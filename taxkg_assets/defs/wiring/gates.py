@@ -48,35 +48,46 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
     Returns:
         Reasons by gate, written `table:check`.
     """
-    reasons: dict[str, str] = {}
     tables = sorted(table for table in names if PIPELINE.gates(table))
-    entries_by_asset = {
-        asset_record.asset_entry.asset_key: asset_record.asset_entry
-        for asset_record in instance.get_asset_records([dg.AssetKey(table) for table in tables])
-    }
+    asset_records = instance.get_asset_records([dg.AssetKey(table) for table in tables])
+    entry_by_asset = {record.asset_entry.asset_key: record.asset_entry for record in asset_records}
     keys = [dg.AssetCheckKey(dg.AssetKey(table), check) for table in tables for check in PIPELINE.gates(table)]
-    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    latest_results = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
     version_of = cache(store.version)
+    reasons: dict[str, str] = {}
     for key in keys:
-        table_name = key.asset_key.to_user_string()
-        record, entry = _last_result(instance, key, latest.get(key)), entries_by_asset.get(key.asset_key)
+        record = _last_result(instance, key, latest_results.get(key))
+        entry = entry_by_asset.get(key.asset_key)
         materialization = entry.last_materialization_record if entry is not None else None
-        if record is None:
-            reason = "has not been run"
-        elif record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
-            reason = "is waiting in a run"
-        elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
-            reason = "has failed"
-        elif materialization is not None and _evaluated_at(record) < materialization.storage_id:
-            reason = "ran before the table changed"
-        elif changed_tables := [
-            table for table, version in _gated_versions(record).items() if version != version_of(table)
-        ]:
-            reason = f"checked another version of {', '.join(changed_tables)}"
-        else:
-            continue
-        reasons[f"{table_name}:{key.name}"] = reason
+        storage_id = materialization.storage_id if materialization is not None else None
+        reason = _find_reason(record, storage_id, version_of)
+        if reason:
+            reasons[f"{key.asset_key.to_user_string()}:{key.name}"] = reason
     return reasons
+
+
+def _find_reason(
+    record: AssetCheckExecutionRecord | None,
+    table_storage_id: int | None,
+    version_of: Callable[[str], object],
+) -> str:
+    """Return why the result of a gate does not count; empty for a gate that passed on the current versions.
+
+    Args:
+        record: Its last result; None for none.
+        table_storage_id: Event of the last materialization of its table; None for none.
+        version_of: Returns the current version of a table.
+    """
+    if record is None:
+        return "has not been run"
+    if record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
+        return "is waiting in a run"
+    if record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
+        return "has failed"
+    if table_storage_id is not None and _evaluated_at(record) < table_storage_id:
+        return "ran before the table changed"
+    changed_tables = [table for table, version in _gated_versions(record).items() if version != version_of(table)]
+    return f"checked another version of {', '.join(changed_tables)}" if changed_tables else ""
 
 
 def _last_result(

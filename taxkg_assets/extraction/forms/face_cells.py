@@ -42,22 +42,20 @@ def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line
         corners = find_cell(item.line, ruling) if item.line is not None else None
         if corners is not None:
             items_by_cell.setdefault(corners, []).append(item)
-    other_corners = (
-        [(item.x0, item.y0, item.x1, item.y1) for item in items if item.line is None] if least_lines > 1 else []
-    )
-    grouped_items = {
-        corners: cell_items
-        for corners, cell_items in items_by_cell.items()
-        if len(cell_items) >= least_lines
-        and not _heads_part(corners, items_by_cell)
-        and not any(holds(corners, box) for box in other_corners)
-    }
-    grouped_ids = {id(item) for cell_items in grouped_items.values() for item in cell_items}
+    other_boxes = [(item.x0, item.y0, item.x1, item.y1) for item in items if item.line is None]
+
+    def is_grouped(corners: Corners) -> bool:
+        """Decide whether the lines of a cell are one item."""
+        if len(items_by_cell[corners]) < least_lines or _heads_part(corners, items_by_cell):
+            return False
+        return least_lines == 1 or not any(holds(corners, box) for box in other_boxes)
+
+    grouped = {corners: cell_items for corners, cell_items in items_by_cell.items() if is_grouped(corners)}
+    grouped_ids = {id(item) for cell_items in grouped.values() for item in cell_items}
     items[:] = [item for item in items if id(item) not in grouped_ids]
-    for (x0, y0, x1, y1), cell_items in grouped_items.items():
-        _add_cell(
-            items, cells, _by_caption([item.line for item in cell_items if item.line is not None]), (x0, y0, x1, y1)
-        )
+    for corners, cell_items in grouped.items():
+        lines = [item.line for item in cell_items if item.line is not None]
+        _add_cell(items, cells, _by_caption(lines), corners)
 
 
 def stack_captions(page: Page, items: list[Item], *, cells: dict[int, list[Line]]) -> None:
@@ -207,14 +205,15 @@ def find_cell(line: Line, ruling: Ruling) -> Corners | None:
     """
     x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
     above, below, left, right = ruling.above(x, y), ruling.below(x, y), ruling.left(x, y), ruling.right(x, y)
-    ends = [level for level in (above, below) if level is not None]
-    sides = [side for side in (left, right) if side is not None]
-    if not ends or not sides:
+    horizontals = [rule for rule in (above, below) if rule is not None]
+    verticals = [rule for rule in (left, right) if rule is not None]
+    if not horizontals or not verticals:
         return None
-    x0 = left.at if left is not None else max(level.start for level in ends)
-    x1 = right.at if right is not None else min(level.end for level in ends)
-    y0 = above.at if above is not None else max(side.start for side in sides)
-    y1 = below.at if below is not None else min(side.end for side in sides)
+    # In place of a side that is not drawn, the cell ends where the rules of the other direction end.
+    x0 = left.at if left is not None else max(rule.start for rule in horizontals)
+    x1 = right.at if right is not None else min(rule.end for rule in horizontals)
+    y0 = above.at if above is not None else max(rule.start for rule in verticals)
+    y1 = below.at if below is not None else min(rule.end for rule in verticals)
     limits = load_faces().geometry
     if y1 - y0 > limits.notice_height_pt or x1 - x0 > limits.cell_width_pt:
         return None

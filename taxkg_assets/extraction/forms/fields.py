@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import dataframely as dy
@@ -14,16 +15,11 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.box_order import sort_by_rows
+from taxkg_assets.extraction.forms.field_labels import add_spoken_words, combine_over, group_by_label, split_label
 from taxkg_assets.extraction.forms.label_words import (
-    find_answer,
-    find_own_words,
     find_part,
-    find_question,
-    find_words,
-    remove_parts,
 )
 from taxkg_assets.extraction.forms.margin_labels import limits
-from taxkg_assets.extraction.forms.option_labels import add_words, find_distinct_labels, find_option_labels
 from taxkg_assets.extraction.forms.spoken import find_formula
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line
@@ -87,55 +83,70 @@ def _split_labels(
     Check boxes that answer a question: the question and the answer ("Are you blind? Yes"). Check boxes of one column:
     the words above all of them, and the words above each. Options: the words before the options, and the option.
     Other fields of a line: the label of the line, and the words of the field's spoken text that the label lacks.
+
+    Args:
+        rows: Rows of `fields`; their labels are changed.
+        spoken_labels: Label in the spoken text of each field, in the order of the rows.
+        printed_form: Headings, lines, boxes and columns of the form.
+        lines: Printed lines of each page.
     """
-    groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for ix, row in enumerate(rows):
-        if row["key"] or row["column"]:
-            # The lines of a box have one label.
-            place_in_table = row["column"], "" if row["key"].startswith("box_") else row["row"]
-            groups[row["page"], row["copy"], row["key"], *place_in_table, row["label"]].append(ix)
-    for (page, _, key, column, _, label), label_ixs in groups.items():
-        indices = label_ixs
-        if not key.startswith("box_") or column:
-            if not column and len({spoken_labels[ix] for ix in label_ixs} - {""}) > 1:
-                for ix in (ix for ix in label_ixs if rows[ix]["kind"] != "checkbox"):
-                    rows[ix]["label"] = add_words(label, spoken_labels[ix])
-            indices = [ix for ix in label_ixs if rows[ix]["kind"] == "checkbox"]
-        if len(indices) < 2:
+    for field_ixs in group_by_label(rows):
+        first_row = rows[field_ixs[0]]
+        page, label, column = first_row["page"], first_row["label"], first_row["column"]
+        is_box = first_row["key"].startswith("box_") and not column
+        if not is_box:
+            spoken_differ = len({spoken_labels[ix] for ix in field_ixs} - {""}) > 1
+            if spoken_differ and not column:
+                add_spoken_words(rows, field_ixs, spoken_labels)
+            # The entries of a line or column have their label in common.
+            field_ixs = [ix for ix in field_ixs if rows[ix]["kind"] == "checkbox"]
+        if len(field_ixs) < 2:
             continue
-        column_head = (
-            printed_form.find(page, f"column_{column}", y=rows[indices[0]]["bbox"]["y1_pt"]) if column else None
+        bottom = rows[field_ixs[0]]["bbox"]["y1_pt"]
+        column_head = printed_form.find(page, f"column_{column}", y=bottom) if column else None
+        boxes = [rows[ix]["bbox"] for ix in field_ixs]
+        words_over = [_find_words_over(label, box, column_head, lines.get(page, ())) for box in boxes]
+        labels = combine_over(label, words_over) or split_label(
+            label, [rows[ix] for ix in field_ixs], [spoken_labels[ix] for ix in field_ixs]
         )
-        words_over = [_find_words_over(label, rows[ix]["bbox"], column_head, lines.get(page, ())) for ix in indices]
-        if (
-            all(words_over)
-            and len(set(words_over)) > 1
-            and (label_rest := remove_parts(label, {*words_over})) is not None
-        ):
-            for ix, part in zip(indices, words_over, strict=True):
-                rows[ix]["label"] = " ".join(f"{label_rest} {part}".split())
-            continue
-        parts = [find_words(label, spoken_labels[ix]) for ix in indices]
-        answers = [find_answer(rows[ix]["spoken"]) for ix in indices]
-        spoken_parts = [spoken_labels[ix] for ix in indices]
-        has_checks_alone = all(rows[ix]["kind"] == "checkbox" for ix in indices)
-        options = find_option_labels(label, spoken_parts) if has_checks_alone else []
-        if all(answers) and len(set(answers)) > 1:
-            _set_labels(rows, indices, [f"{find_question(label)} {answer}" for answer in answers])
-        elif options:
-            _set_labels(rows, indices, options)
-        elif all(parts) and len(set(parts)) == len(indices):
-            _set_labels(rows, indices, parts)
-        elif has_checks_alone:
-            _set_labels(rows, indices, find_distinct_labels(spoken_parts) or [label] * len(indices))
-        else:
-            own_labels = [find_own_words(label, spoken_labels[ix], key=rows[ix]["key"]) or label for ix in indices]
-            _set_labels(rows, indices, own_labels)
+        for ix, own_label in zip(field_ixs, labels, strict=True):
+            rows[ix]["label"] = own_label
 
 
-def _set_labels(rows: Sequence[dict[str, Any]], indices: Sequence[int], labels: Sequence[str]) -> None:
-    for ix, label in zip(indices, labels, strict=True):
-        rows[ix]["label"] = label
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """What is printed for a field.
+
+    Attributes:
+        key: Key of its line or box; empty for a field in a table or without one.
+        source: What the key is from: the form's `template`, or the `layout` of the page.
+        anchor: Its printed line; None for none.
+        box: Its box on a face; None for none.
+    """
+
+    key: str
+    source: str
+    anchor: Row | None
+    box: FaceBox | None
+
+
+def _find_owner(stated_field: StatedField, printed_form: _PrintedForm, *, is_trusted: bool) -> _Owner:
+    """Find the line or box of a field: the one it states, if that is printed, else the one next to it."""
+    page, key = stated_field.field.page, stated_field.key
+    source = "template" if stated_field.field.is_from_template and is_trusted else "layout"
+    anchor = printed_form.find(page, key, y=stated_field.field.y1) if key else None
+    box = printed_form.boxes.get((page, key)) if key.startswith("box_") else None
+    if anchor is not None or box is not None:
+        return _Owner(key, source, anchor, box)
+    if key or source == "layout":
+        # The stated key is not printed, or the field states none: what is printed near the field decides.
+        box, adjacent_line = printed_form.find_box(stated_field), printed_form.find_adjacent(stated_field)
+        if box is not None:
+            return _Owner(box.box_key, "layout", None, box)
+        if adjacent_line is not None:
+            return _Owner(str(adjacent_line["key"]), "layout", adjacent_line, None)
+    # The field may be in a table, and the line that it states not printed.
+    return _Owner("" if (page, key) in printed_form.unprinted_keys else key, source, None, None)
 
 
 def _find_words_over(label: str, field_box: Row, column_head: Row | None, lines: Sequence[Line]) -> str:
@@ -291,51 +302,42 @@ class _PrintedForm:
 def _row_of(
     stated_field: StatedField, printed_form: _PrintedForm, *, field_ix: int, is_trusted: bool
 ) -> dict[str, Any]:
+    """Build the row of a field.
+
+    Args:
+        stated_field: The field, with what the PDF and its spoken text state about it.
+        printed_form: Headings, lines, boxes and columns of the form.
+        field_ix: Number of the field on its page, from 0.
+        is_trusted: Whether the keys that the PDF's form template states are reliable.
+    """
     pdf_field, page = stated_field.field, stated_field.field.page
-    key, source = (
-        (stated_field.key, "template") if pdf_field.is_from_template and is_trusted else (stated_field.key, "layout")
-    )
-    anchor = printed_form.find(page, key, y=pdf_field.y1) if key else None
-    box = printed_form.boxes.get((page, key)) if key.startswith("box_") else None
-    if (anchor is None and box is None) and (key or source == "layout"):
-        # The stated key is not printed, or the field states none: what is printed near the field decides.
-        box, adjacent_line = printed_form.find_box(stated_field), printed_form.find_adjacent(stated_field)
-        anchor = None if box is not None else adjacent_line
-        if box is not None or anchor is not None:
-            source = "layout"
-            key = box.box_key if box is not None else str(anchor["key"]) if anchor is not None else key
-    column_head = (
-        printed_form.find(page, f"column_{stated_field.column}", y=pdf_field.y1) if stated_field.column else None
-    )
-    if anchor is None and box is None and (page, key) in printed_form.unprinted_keys:
-        # The field is in a table, and the line that it states is not printed.
-        key = ""
-    label = _label_of(stated_field, anchor, box, column_head)
-    column, row_name = _place_in_table(stated_field)
-    headings = list(printed_form.headings_of(anchor or column_head))
-    if not headings and not key and (heading_above := printed_form.find_head(stated_field)) is not None:
+    owner = _find_owner(stated_field, printed_form, is_trusted=is_trusted)
+    column_head = None
+    if stated_field.column:
+        column_head = printed_form.find(page, f"column_{stated_field.column}", y=pdf_field.y1)
+    nearest_anchor = owner.anchor or column_head
+    headings = list(printed_form.headings_of(nearest_anchor))
+    if not headings and not owner.key and (heading_above := printed_form.find_head(stated_field)) is not None:
         headings = [heading_above, *printed_form.headings_of(heading_above)]
-    part = next((str(row["key"]).partition("_")[2] for row in headings if row["kind"] == "part"), stated_field.part)
+    parts = [str(heading["key"]).partition("_")[2] for heading in headings if heading["kind"] == "part"]
+    label = _label_of(stated_field, owner.anchor, owner.box, column_head)
+    column, row_name = _place_in_table(stated_field)
     return {
         "page": page,
         "field_ix": field_ix,
         "name": pdf_field.name,
         "kind": pdf_field.kind,
         "copy": stated_field.copy,
-        "part": part,
+        "part": parts[0] if parts else stated_field.part,
         "section": str(headings[0]["heading"]) if headings else stated_field.section,
-        "key": key,
+        "key": owner.key,
         "column": column,
         "row": row_name,
         "label": label,
         "spoken": pdf_field.spoken,
         "formula": find_formula(f"{label}.") or stated_field.spoken.formula,
-        "source": source,
-        "anchor_id": anchor["anchor_id"]
-        if anchor is not None
-        else column_head["anchor_id"]
-        if column_head is not None
-        else None,
+        "source": owner.source,
+        "anchor_id": nearest_anchor["anchor_id"] if nearest_anchor is not None else None,
         "bbox": {"x0_pt": pdf_field.x0, "y0_pt": pdf_field.y0, "x1_pt": pdf_field.x1, "y1_pt": pdf_field.y1},
     }
 
@@ -344,6 +346,7 @@ def _label_of(stated_field: StatedField, anchor: Row | None, box: FaceBox | None
     """Return the printed label of a field's line, box or column; else its caption, else its spoken text."""
     if box is not None and box.label:
         return box.label
+    # In a table, the column says more of a field than the line.
     for row in (column_head, anchor) if stated_field.row else (anchor, column_head):
         if row is not None and any(map(str.isalpha, row["heading"])) and not _is_number(row):
             return str(row["heading"])

@@ -52,6 +52,8 @@ def limits() -> Limits:
 def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[MarginLabel]:
     """Find the labels in the margin left of all line numbers.
 
+    The margin next to lines 1 to 6 may print `Part I`, `Harbor`, `(see instructions)`: a label with a remark.
+
     Args:
         page: The page.
         pieces: Pieces of printed text on the page.
@@ -65,27 +67,27 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
     if margin_x1 - margin_x0 < limits().margin_pt:
         return []
     widest_x1 = margin_x0 + limits().label_frac * page.width_pt
-    margin_pieces = sorted(
-        (
-            piece
-            for piece in pieces
-            if piece.x1 <= margin_x1 or (piece.is_bold and piece.x0 < margin_x0 + 3 and piece.x1 < widest_x1)
-        ),
-        key=lambda piece: piece.base,
-    )
-    tops = [piece.y0 for piece in margin_pieces if piece.is_bold and label_key(piece.text)]
-    if not tops:
+
+    def is_in_margin(piece: Line) -> bool:
+        """Decide whether a piece is left of the numbers, or begins in the margin and is a short bold one."""
+        is_bold_label = piece.is_bold and piece.x0 < margin_x0 + 3 and piece.x1 < widest_x1
+        return piece.x1 <= margin_x1 or is_bold_label
+
+    margin_pieces = sorted(filter(is_in_margin, pieces), key=lambda piece: piece.base)
+    label_tops = [piece.y0 for piece in margin_pieces if piece.is_bold and label_key(piece.text)]
+    if not label_tops:
         return _find_plain_labels(page, margin_pieces, margin_x1=margin_x1)
-    top = min(min(tops), min(start.y0 for start in starts)) - 10
+    top = min(*label_tops, *(start.y0 for start in starts)) - 10
+    foot = limits().foot_frac * page.height_pt
     labels: list[MarginLabel] = []
     for piece in margin_pieces:
-        if piece.y0 < top or piece.y0 > limits().foot_frac * page.height_pt:
+        if not top <= piece.y0 <= foot:
             continue
-        label = labels[-1] if labels else None
-        if label is None or _opens_label(page, piece, label):
-            label = MarginLabel(key=label_key(piece.text) if piece.is_bold else None)
-            labels.append(label)
-        (label.title if piece.is_bold and not label.remarks else label.remarks).append(piece)
+        if not labels or _opens_label(page, piece, labels[-1]):
+            labels.append(MarginLabel(key=label_key(piece.text) if piece.is_bold else None))
+        label = labels[-1]
+        is_title = piece.is_bold and not label.remarks
+        (label.title if is_title else label.remarks).append(piece)
     return [_with_plain_head(label) for label in labels]
 
 
@@ -103,24 +105,26 @@ def cut_leads(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> lis
     margin_x0 = min((piece.x0 for piece in pieces), default=0.0)
     margin_x1 = max(min(start.x0 for start in starts) + 3.0, margin_x0 + limits().label_frac * page.width_pt)
     start_ids = {id(start) for start in starts}
-    return [
-        part
-        for piece in pieces
-        for part in (_cut_lead(piece) if id(piece) not in start_ids and _has_lead(piece, margin_x1) else [piece])
-    ]
+    cut_pieces: list[Line] = []
+    for piece in pieces:
+        has_label = id(piece) not in start_ids and _has_lead(piece, margin_x1)
+        cut_pieces += _cut_lead(piece) if has_label else [piece]
+    return cut_pieces
 
 
 def _has_lead(piece: Line, margin_x1: float) -> bool:
     """Decide whether the first words of a piece are a large bold label that ends in the margin, before plain words."""
+    shown_spans = [span for span in piece.spans if span.text.strip()]
     bold_spans = [span for span in takewhile(lambda span: span.is_bold, piece.spans) if span.text.strip()]
-    spans_after = [span for span in piece.spans if span.text.strip()][len(bold_spans) :]
-    is_large = bool(bold_spans and spans_after) and bold_spans[0].size_pt >= max(
-        limits().plain_label_pt, spans_after[0].size_pt + 1
-    )
-    return is_large and bold_spans[-1].x1 <= margin_x1
+    spans_after = shown_spans[len(bold_spans) :]
+    if not bold_spans or not spans_after:
+        return False
+    least_size = max(limits().plain_label_pt, spans_after[0].size_pt + 1)
+    return bold_spans[0].size_pt >= least_size and bold_spans[-1].x1 <= margin_x1
 
 
 def _cut_lead(piece: Line) -> list[Line]:
+    """Return the bold words at the beginning of a piece, and the words after them."""
     bold_spans = list(takewhile(lambda span: span.is_bold, piece.spans))
     parts = make_line(piece.page, bold_spans), make_line(piece.page, piece.spans[len(bold_spans) :])
     return [part for part in parts if part is not None]
@@ -140,11 +144,11 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Mar
     for piece in pieces:
         if not piece.is_bold or not any(rule.pattern.match(piece.text) for rule in load_form_lines().inner_heads):
             continue
-        is_alone = not any(
-            other is not piece and abs(other.base - piece.base) <= limits().row_pt for other in (*pieces, *starts)
-        )
-        most_gap = limits().row_gap_sizes * piece.size
-        if is_alone and any(0 < start.base - piece.base <= most_gap and start.x0 <= piece.x0 + 3 for start in starts):
+        others = [other for other in (*pieces, *starts) if other is not piece]
+        shares_row = any(abs(other.base - piece.base) <= limits().row_pt for other in others)
+        max_gap = limits().row_gap_sizes * piece.size
+        is_above_line = any(0 < start.base - piece.base <= max_gap and start.x0 <= piece.x0 + 3 for start in starts)
+        if is_above_line and not shares_row:
             heads.append(MarginLabel([piece], is_inner=True))
     return heads
 
@@ -157,27 +161,50 @@ def _with_plain_head(label: MarginLabel) -> MarginLabel:
 
 
 def _find_plain_labels(page: Page, margin_pieces: Sequence[Line], *, margin_x1: float) -> list[MarginLabel]:
-    """Find labels without a number: large bold words below a line over the margin, with their notes."""
+    """Find labels without a number: large bold words below a line over the margin, with their notes.
+
+    Args:
+        page: The page.
+        margin_pieces: Pieces in the margin, from top to bottom.
+        margin_x1: Right edge of the margin.
+
+    Returns:
+        Labels from top to bottom; none for a page with only one.
+    """
     heads = [piece for piece in margin_pieces if piece.is_bold and piece.size >= limits().plain_label_pt]
-    heads_x0 = min((piece.x0 for piece in heads), default=0.0)
-    separator_ys = {
-        round(rule.y0)
-        for rule in page.rules
-        if rule.is_horizontal and rule.x0 <= heads_x0 + 5 and rule.x1 >= heads_x0 + limits().margin_pt
-    }
-    labels: list[MarginLabel] = []
     notes = [piece for piece in margin_pieces if piece.x1 <= margin_x1 and any(map(str.isalnum, piece.text))]
-    for separator_y, end in pairwise([*sorted(separator_ys), limits().foot_frac * page.height_pt]):
-        heads_between = [piece for piece in heads if separator_y - 3 < piece.y0 < end - 3]
-        # Two rules may be so near each other that the words right below the first are below the second, too.
-        first_heads = [piece for piece in heads_between if piece.y0 < separator_y + limits().under_wall_pt]
-        title = [piece for piece in heads_between if first_heads and abs(piece.size - first_heads[0].size) < 0.6]
-        title = [piece for piece in title if abs(piece.x0 - first_heads[0].x0) < 3]
+    separator_ys = _find_margin_separators(page, heads)
+    labels: list[MarginLabel] = []
+    for separator_y, next_y in pairwise([*separator_ys, limits().foot_frac * page.height_pt]):
+        bottom = next_y - 3
+        title = _find_title(heads, separator_y, bottom)
         top = title[-1].y0 if title else separator_y - 3
-        remarks = [piece for piece in notes if top < piece.y0 < end - 3 and not any(piece is line for line in title)]
+        title_ids = {id(line) for line in title}
+        remarks = [piece for piece in notes if top < piece.y0 < bottom and id(piece) not in title_ids]
         if title or (labels and remarks):
             labels.append(MarginLabel(title, remarks))
     return labels if sum(bool(label.title) for label in labels) >= 2 else []
+
+
+def _find_margin_separators(page: Page, heads: Sequence[Line]) -> list[int]:
+    """Return the heights of the rules over the margin, from top to bottom, in points."""
+    heads_x0 = min((piece.x0 for piece in heads), default=0.0)
+    over_margin = [
+        rule
+        for rule in page.rules
+        if rule.is_horizontal and rule.x0 <= heads_x0 + 5 and rule.x1 >= heads_x0 + limits().margin_pt
+    ]
+    return sorted({round(rule.y0) for rule in over_margin})
+
+
+def _find_title(heads: Sequence[Line], separator_y: float, bottom: float) -> list[Line]:
+    """Return the large words right below a rule, and those below them in the same type; none for another heading."""
+    heads_between = [piece for piece in heads if separator_y - 3 < piece.y0 < bottom]
+    # Two rules may be so near each other that the words right below the first are below the second, too.
+    first = next((piece for piece in heads_between if piece.y0 < separator_y + limits().under_wall_pt), None)
+    if first is None:
+        return []
+    return [piece for piece in heads_between if abs(piece.size - first.size) < 0.6 and abs(piece.x0 - first.x0) < 3]
 
 
 def _opens_label(page: Page, piece: Line, label: MarginLabel) -> bool:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from taxkg_assets.rules.models.spoken import load_spoken
 
@@ -128,6 +129,20 @@ def find_formula(text: str) -> str:
     return " ".join(sentences[start] for start in sorted(sentences))
 
 
+class _KeyParse(NamedTuple):
+    """A spoken text, divided at its key.
+
+    Attributes:
+        text_before: Words before the key; empty where there is no key.
+        values: What was read before, with the key.
+        text_after: Words after the key.
+    """
+
+    text_before: str
+    values: dict[str, str]
+    text_after: str
+
+
 def _read_fronts(text: str) -> tuple[dict[str, str], str]:
     """Read copy, part, step and row at the start of a text; return these and the rest of the text."""
     values = dict.fromkeys(("key", "kind", "part", "step", "section", "row", "entry", "column", "head", "copy"), "")
@@ -151,33 +166,43 @@ def _read_headings(text_before: str) -> dict[str, str]:
     return {}
 
 
-def _read_key(values: dict[str, str], text: str, *, is_entry: bool) -> tuple[str, dict[str, str], str]:
-    """Find the key; return the words before the key, `values` with the key added, and the words after the key."""
+def _read_key(values: dict[str, str], text: str, *, is_entry: bool) -> _KeyParse:
+    """Find the key in a spoken text: `4a` in `Part I. Line 4a. Harbor dues`.
+
+    Args:
+        values: What was read before.
+        text: The rest of the text.
+        is_entry: Whether the text ends with the number of a list entry.
+    """
     matches = [
-        (match.start(), order, match)
-        for order, rule in enumerate(load_spoken().keys.find_usable(text))
+        match
+        for rule in load_spoken().keys.find_usable(text)
         if (match := rule.pattern.search(text)) is not None and not (is_entry and _ends_words(match))
     ]
     if not matches:
-        return "", values, text
-    start, _, match = min(matches, key=lambda match_place: match_place[:2])
-    groups = {name: value for name, value in match.groupdict().items() if value}
-    if "option" in groups:
-        values = values | {"key": groups["option"], "kind": "option"}
-    elif "letter" in groups:
-        values = values | {"key": groups["letter"], "kind": "letter"}
-    else:
-        kind = "box" if groups.get("word", "").startswith("Box") else "line" if "word" in groups else ""
-        row = groups.get("row", "")
-        key = groups.get("key", "")
-        if key and _ROMAN.match(row):
-            key += row
-        values = values | {"key": key, "kind": kind, "row": row}
-        values["step"] = groups.get("step_key", values["step"])
-    text_left = text[match.end() :].strip()
+        return _KeyParse("", values, text)
+    match = min(matches, key=lambda key_match: key_match.start())  # of equals, that of the first rule
+    values = values | _read_key_groups({name: value for name, value in match.groupdict().items() if value})
+    text_after = text[match.end() :].strip()
     if values["key"].isdigit() and not values["row"]:
-        text_left = _read_first_letter(values, text_left)
-    return text[:start].strip(), values, text_left
+        text_after = _read_first_letter(values, text_after)
+    return _KeyParse(text[: match.start()].strip(), values, text_after)
+
+
+def _read_key_groups(groups: dict[str, str]) -> dict[str, str]:
+    """Return key and kind, and row and step where the key has them, from the groups of a rule for keys."""
+    if "option" in groups:
+        return {"key": groups["option"], "kind": "option"}
+    if "letter" in groups:
+        return {"key": groups["letter"], "kind": "letter"}
+    kind = ""
+    if "word" in groups:
+        kind = "box" if groups["word"].startswith("Box") else "line"
+    key, row = groups.get("key", ""), groups.get("row", "")
+    if key and _ROMAN.match(row):
+        key += row
+    step = {"step": groups["step_key"]} if "step_key" in groups else {}
+    return {"key": key, "kind": kind, "row": row, **step}
 
 
 def _ends_words(match: re.Match[str]) -> bool:

@@ -101,37 +101,68 @@ def find_stated_fields(fields: Sequence[FormField], *, boxed_pages: Mapping[int,
 
 
 def _copy_of(pdf_field: FormField, spoken: Spoken) -> str:
+    """Return the copy of a form that a field is on: `Copy B` by its spoken text, else by its name."""
     match = _COPY.search(pdf_field.subform)
     return spoken.copy or (match["copy"] if match is not None else "")
 
 
 def _add_to_context(context: _Context, pdf_field: FormField, spoken: Spoken, *, is_boxed: bool) -> str:
-    """Add what one field states to the context, and return the key of the field."""
-    if spoken.part and spoken.part != context.part:
-        context.part, context.section, context.number = spoken.part, spoken.section, ""
-    elif spoken.section:
-        context.section, context.is_of_table = spoken.section, bool(spoken.row)
-    elif context.is_of_table and not (spoken.row or spoken.column):
-        # The table that the section heads has ended.
-        context.section, context.is_of_table = "", False
+    """Add what one field states to the context, and return the key of the field.
+
+    After a field `Line 4a`, one that only says `b` has the key `line_4b`.
+
+    Args:
+        context: What the fields before it stated; changed.
+        pdf_field: The field.
+        spoken: Its parsed spoken text.
+        is_boxed: Whether its page is a form face with boxes.
+    """
+    _enter_section(context, spoken)
     context.step = spoken.step or (context.step if not spoken.key.isdigit() else "")
-    table = _table_of(pdf_field)
-    key, row = spoken.key, spoken.row
-    if spoken.kind == "letter" and not is_boxed and not context.step:
-        digits = context.number.rstrip("abcdefghijklmnopqrstuvwxyz")
-        key = f"{digits}{key}" if digits else ""
-    if key and spoken.kind != "option":
-        context.number = key.removesuffix(row) if _ROMAN.fullmatch(row) else key
-        context.table = table
-    elif not key and row and table == context.table and context.number:
-        key = context.number + (row if _ROMAN.fullmatch(row) else "")
+    key = _complete_number(context, pdf_field, spoken, is_boxed=is_boxed)
     if not key:
         return ""
     if spoken.kind == "option":
         return f"box_{key}"
-    if context.step and not is_boxed and (spoken.step or key.isalpha() or key == context.step):
+    is_in_step = bool(context.step) and (bool(spoken.step) or key.isalpha() or key == context.step)
+    if is_in_step and not is_boxed:
         return f"step_{context.step}{key if key.isalpha() else ''}"
-    return f"{'box' if spoken.kind == 'box' or is_boxed else 'line'}_{key}"
+    return f"box_{key}" if spoken.kind == "box" or is_boxed else f"line_{key}"
+
+
+def _enter_section(context: _Context, spoken: Spoken) -> None:
+    """Set part and section to those that a field states; the heading of a table ends with the table."""
+    if spoken.part and spoken.part != context.part:
+        context.part, context.section, context.number = spoken.part, spoken.section, ""
+    elif spoken.section:
+        context.section, context.is_of_table = spoken.section, bool(spoken.row)
+    elif context.is_of_table and not spoken.row and not spoken.column:
+        context.section, context.is_of_table = "", False
+
+
+def _complete_number(context: _Context, pdf_field: FormField, spoken: Spoken, *, is_boxed: bool) -> str:
+    """Return the number of a field: a letter alone, or a row of a table, continues the number before it.
+
+    Args:
+        context: What the fields before it stated; its number and table are changed by a field with a key.
+        pdf_field: The field.
+        spoken: Its parsed spoken text.
+        is_boxed: Whether its page is a form face with boxes.
+    """
+    key, row = spoken.key, spoken.row
+    table = _table_of(pdf_field)
+    is_roman_row = _ROMAN.fullmatch(row) is not None
+    if spoken.kind == "letter" and not is_boxed and not context.step:
+        digits = context.number.rstrip("abcdefghijklmnopqrstuvwxyz")
+        key = f"{digits}{key}" if digits else ""
+    if key:
+        if spoken.kind != "option":
+            context.number, context.table = key.removesuffix(row) if is_roman_row else key, table
+        return key
+    is_row_of_same_table = bool(row) and table == context.table
+    if is_row_of_same_table and context.number:
+        return f"{context.number}{row}" if is_roman_row else context.number
+    return ""
 
 
 def _table_of(pdf_field: FormField) -> str:

@@ -15,6 +15,8 @@ from taxkg_assets.rules.models.roles import load_roles
 def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[list[Line], list[Line]]:
     """Split a paragraph into its bold run-in heading and the text after it.
 
+    `**Harbor dues.** Enter the dues that you paid.` has the heading `Harbor dues.`
+
     Args:
         paragraph: Paragraph whose first words may be bold.
         is_continued: Whether the heading began in the paragraph before; bold words at the start then continue that
@@ -25,37 +27,44 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
     """
     if not is_continued and not _bold_prefix(paragraph.first.spans):
         return [], paragraph.lines
-    heading_lines: list[Line] = []
-    for ix, line in enumerate(paragraph.lines):
-        bold_count = _bold_prefix(line.spans)
-        if bold_count < len(line.spans):
-            head = make_line(line.page, line.spans[:bold_count])
-            tail = make_line(line.page, line.spans[bold_count:])
-            if head is not None:
-                heading_lines.append(head)
-            text_lines = ([tail] if tail is not None else []) + paragraph.lines[ix + 1 :]
-            break
-        heading_lines.append(line)
-    else:
-        text_lines = []
-    text = " ".join(line.text for line in heading_lines)
+    heading_lines, text_lines = _split_at_bold(paragraph.lines)
     if is_continued:
         return heading_lines, text_lines
     if (
         heading_lines
-        and text_lines
         and len(text_lines) == 1
-        and find_key(text)
         and is_continued_page(text_lines[0].text)
+        and find_key(_join(heading_lines))
     ):
+        # The plain words only say that the page before has the beginning of the heading.
         return heading_lines + text_lines, []
     heading_lines, text_lines = _with_full_stop(heading_lines, text_lines)
-    text = " ".join(line.text for line in heading_lines)
     # The dash after a heading may be set in plain type.
     dash = "—" if text_lines and text_lines[0].text[0] == "—" else ""
-    if not heading_lines or not is_run_in_text(text + dash):
+    if not heading_lines or not is_run_in_text(_join(heading_lines) + dash):
         return [], paragraph.lines
     return _without_remark(heading_lines, text_lines)
+
+
+def _split_at_bold(lines: list[Line]) -> tuple[list[Line], list[Line]]:
+    """Return the bold words at the beginning of some lines, and the lines after them; a line may be cut in two."""
+    heading_lines: list[Line] = []
+    for ix, line in enumerate(lines):
+        bold_count = _bold_prefix(line.spans)
+        if bold_count == len(line.spans):
+            heading_lines.append(line)
+            continue
+        bold_part = make_line(line.page, line.spans[:bold_count])
+        plain_part = make_line(line.page, line.spans[bold_count:])
+        if bold_part is not None:
+            heading_lines.append(bold_part)
+        return heading_lines, ([plain_part] if plain_part is not None else []) + lines[ix + 1 :]
+    return heading_lines, []
+
+
+def _join(lines: Sequence[Line]) -> str:
+    """Return the words of some lines."""
+    return " ".join(line.text for line in lines)
 
 
 def _with_full_stop(heading_lines: list[Line], text_lines: list[Line]) -> tuple[list[Line], list[Line]]:

@@ -47,25 +47,35 @@ def read_drawings(
     rules: list[Rule] = []
     fills: list[Fill] = []
     occluders: list[Occluder] = []
-    least_pt = load_tables().drawings.thin_pt
-    broad_pt = load_hidden_text().limits.broad_pt
     for path in page.get_cdrawings():
-        kind = path["type"]
-        x0, y0, x1, y1 = path["rect"]
-        if "f" in kind and path.get("fill_opacity") == 1.0 and min(x1 - x0, y1 - y0) > least_pt:
-            occluders.append(Occluder(path["seqno"], (x0, y0, x1, y1), _rgb(path.get("fill"))))
-        if "s" in kind and path.get("stroke_opacity") == 1.0 and (pen_pt := path["width"] or 0.0) > broad_pt:
-            box = (x0 - pen_pt / 2, y0 - pen_pt / 2, x1 + pen_pt / 2, y1 + pen_pt / 2)
-            occluders.append(Occluder(path["seqno"], box, _rgb(path.get("color"))))
+        occluders += _find_occluders(path)
+        kind = path["type"]  # `f` for a filled path, `s` for a stroked one, `fs` for both
         is_stroked = "s" in kind and _is_inked(path.get("color"), path.get("stroke_opacity"))
         is_painted = "f" in kind and _is_inked(path.get("fill"), path.get("fill_opacity"))
-        color = _rgb(path.get("fill")) if is_painted else 0
+        color = _rgb(path.get("fill")) if is_painted else None
         for item in path["items"]:
             if item[0] == "l" and is_stroked:
                 _add_line(rules, item[1], item[2])
             elif item[0] in ("re", "qu"):
-                _add_rectangle(rules, fills, _corners(item), is_stroked=is_stroked, color=color if is_painted else None)
+                _add_rectangle(rules, fills, _corners(item), is_stroked=is_stroked, color=color)
     return tuple(rules), tuple(fills), tuple(occluders)
+
+
+def _find_occluders(path: dict[str, Any]) -> list[Occluder]:
+    """Return the areas that a path covers opaquely: its filled area, and the stroke of a broad pen."""
+    kind, order = path["type"], path["seqno"]
+    x0, y0, x1, y1 = path["rect"]
+    occluders = []
+    is_thin = min(x1 - x0, y1 - y0) <= load_tables().drawings.thin_pt
+    if "f" in kind and path.get("fill_opacity") == 1.0 and not is_thin:
+        occluders.append(Occluder(order, (x0, y0, x1, y1), _rgb(path.get("fill"))))
+    if "s" in kind and path.get("stroke_opacity") == 1.0:
+        pen_pt = path["width"] or 0.0
+        if pen_pt > load_hidden_text().limits.broad_pt:
+            half = pen_pt / 2
+            stroke_box = (x0 - half, y0 - half, x1 + half, y1 + half)
+            occluders.append(Occluder(order, stroke_box, _rgb(path.get("color"))))
+    return occluders
 
 
 def read_painters(page: Any, content: bytes, *, clipped_content: bytes) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from sys import intern
@@ -219,6 +219,7 @@ def _find_turn(page: Any) -> Turn:
 
 
 def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
+    """Return rules or fills of a rotated page as the page is shown."""
     turned_shapes = []
     for shape in shapes:
         x0, y0, x1, y1 = turn((shape.x0, shape.y0, shape.x1, shape.y1))
@@ -229,32 +230,32 @@ def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
 def _read_spans(
     page: Any, text: _Text, *, checker: VisibilityChecker, turn: Turn | None, number: int, is_plain: bool
 ) -> tuple[tuple[Span, ...], list[HiddenText]]:
-    """Read the visible spans of a page in stored order, and its invisible texts."""
-    spans: list[Span] = []
-    hidden_texts: list[HiddenText] = []
-    covered_spans: list[Span] = []
-    owners = text.owners
-    raw_spans: list[dict[str, Any]] = []
-    places: list[tuple[int, int, int]] = []
-    for block_ix, block in enumerate(text.blocks):
-        tag_ix = owners[block_ix] if owners is not None else -1
-        for line_ix, line in enumerate(block["lines"]):
-            line_spans = line["spans"]
-            raw_spans += line_spans
-            places += [(block_ix, line_ix, tag_ix)] * len(line_spans)
+    """Read the visible spans of a page in stored order, and its invisible texts.
+
+    Args:
+        page: Open page of PyMuPDF.
+        text: Its parsed text.
+        checker: Finds the spans that a reader does not see.
+        turn: Turns a rectangle into the page as it is shown; None for a page without rotation.
+        number: Number of the page, from 1.
+        is_plain: Whether the page surely prints the letters that its text states.
+
+    Returns:
+        The spans, numbered from 0, and the hidden texts; those under the picture of a scan are spans.
+    """
+    raw_spans, places = _list_raw_spans(text)
     stored_boxes = [raw_span["bbox"] for raw_span in raw_spans]
     boxes = [turn(box) for box in stored_boxes] if turn else stored_boxes
     reasons = checker.find_reasons(raw_spans, stored_boxes, shown_boxes=boxes)
-    mismatches = {} if is_plain else _find_mismatches(page, text, raw_spans=raw_spans, reasons=reasons, checker=checker)
-    for ix, mismatch in mismatches.items():
-        if not mismatch.printed.strip():
-            reasons[ix] = reasons[ix] or mismatch.kind
-        elif not reasons[ix]:
-            hidden_texts.append(HiddenText(number, mismatch.kind, strip_control_characters(mismatch.unseen), boxes[ix]))
-            raw_spans[ix]["text"] = mismatch.printed
-    for (block_ix, line_ix, tag_ix), raw_span, (x0, y0, x1, y1), reason in zip(
-        places, raw_spans, boxes, reasons, strict=True
-    ):
+    hidden_texts: list[HiddenText] = []
+    if not is_plain:
+        mismatches = _find_mismatches(page, text, raw_spans=raw_spans, reasons=reasons, checker=checker)
+        hidden_texts += _take_printed_text(mismatches, raw_spans, reasons, boxes=boxes, number=number)
+    spans: list[Span] = []
+    covered_spans: list[Span] = []
+    for place, raw_span, box, reason in zip(places, raw_spans, boxes, reasons, strict=True):
+        block_ix, line_ix, tag_ix = place
+        x0, y0, x1, y1 = box
         words = shown_text = raw_span["text"]
         if not words.isprintable():
             words = strip_control_characters(words)
@@ -287,6 +288,48 @@ def _read_spans(
         ocr_spans = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *covered_spans])]
         return tuple(ocr_spans), [row for row in hidden_texts if row.kind not in (UNPAINTED, COVERED)]
     return tuple(spans), hidden_texts
+
+
+def _list_raw_spans(text: _Text) -> tuple[list[dict[str, Any]], list[tuple[int, int, int]]]:
+    """Return the parsed spans in stored order, and for each the numbers of its block, line and tag (−1 for none)."""
+    raw_spans: list[dict[str, Any]] = []
+    places: list[tuple[int, int, int]] = []
+    owners = text.owners
+    for block_ix, block in enumerate(text.blocks):
+        tag_ix = owners[block_ix] if owners is not None else -1
+        for line_ix, line in enumerate(block["lines"]):
+            line_spans = line["spans"]
+            raw_spans += line_spans
+            places += [(block_ix, line_ix, tag_ix)] * len(line_spans)
+    return raw_spans, places
+
+
+def _take_printed_text(
+    mismatches: Mapping[int, GlyphMismatch],
+    raw_spans: Sequence[dict[str, Any]],
+    reasons: list[str],
+    *,
+    boxes: Sequence[Corners],
+    number: int,
+) -> list[HiddenText]:
+    """Replace the stored text of spans by the text that is printed in their place, and return what is not printed.
+
+    Args:
+        mismatches: What is printed and what is not, by number of the span.
+        raw_spans: Parsed spans; changed.
+        reasons: Why each span is hidden, empty for a visible one; changed for a span of which nothing is printed.
+        boxes: Rectangle of each span on the shown page.
+        number: Number of the page, from 1.
+    """
+    unseen_texts = []
+    for ix, mismatch in mismatches.items():
+        if not mismatch.printed.strip():
+            reasons[ix] = reasons[ix] or mismatch.kind
+        elif not reasons[ix]:
+            unseen = strip_control_characters(mismatch.unseen)
+            unseen_texts.append(HiddenText(number, mismatch.kind, unseen, boxes[ix]))
+            raw_spans[ix]["text"] = mismatch.printed
+    return unseen_texts
 
 
 def _find_mismatches(

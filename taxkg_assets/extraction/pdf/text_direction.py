@@ -21,17 +21,23 @@ def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
     Returns:
         1 for upward, −1 for downward, 0 for upright.
     """
-    directions = [line["dir"] for block in blocks for line in block["lines"] if line["dir"] != _UPRIGHT]
-    if matrix is None and all(abs(dx) >= abs(dy) for dx, dy in directions):
+    lines = [line for block in blocks for line in block["lines"]]
+    if matrix is None and all(line["dir"] == _UPRIGHT or _find_way(*line["dir"]) == 0 for line in lines):
         return 0
     lengths = {-1: 0.0, 0: 0.0, 1: 0.0}
-    for block in blocks:
-        for line in block["lines"]:
-            dx, dy = line["dir"]
-            if matrix is not None:
-                dx, dy = dx * matrix.a + dy * matrix.c, dx * matrix.b + dy * matrix.d
-            x0, y0, x1, y1 = line["bbox"]
-            lengths[0 if abs(dx) >= abs(dy) else 1 if dy < 0 else -1] += max(x1 - x0, y1 - y0)
+    for line in lines:
+        dx, dy = line["dir"]
+        if matrix is not None:
+            dx, dy = dx * matrix.a + dy * matrix.c, dx * matrix.b + dy * matrix.d
+        x0, y0, x1, y1 = line["bbox"]
+        lengths[_find_way(dx, dy)] += max(x1 - x0, y1 - y0)
     longest_side = max((-1, 1), key=lambda way: lengths[way])
     least_frac: float = load_roles().thresholds.sideways_frac
     return longest_side if lengths[longest_side] > least_frac * sum(lengths.values()) else 0
+
+
+def _find_way(dx: float, dy: float) -> int:
+    """Return 1 for a direction upward, −1 for downward and 0 for along the page; y grows downward."""
+    if abs(dx) >= abs(dy):
+        return 0
+    return 1 if dy < 0 else -1

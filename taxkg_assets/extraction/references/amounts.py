@@ -41,43 +41,47 @@ def read_source(view: ClauseView) -> Relation | None:
     Returns:
         The relation; None if the clause states none.
     """
-    kind, has_amount = view.mention.kind, view.mention.holds_amount or bool(view.mention.lead)
-    if kind not in AMOUNT_KINDS or kind == "irc_section" or not has_amount:
+    mention = view.mention
+    has_amount = mention.holds_amount or bool(mention.lead)
+    if mention.kind not in AMOUNT_KINDS or mention.kind == "irc_section" or not has_amount:
         return None
     source = _find_source(view)
     if source is None or _goes_elsewhere(view):
         return None
     is_taken_off, modifier = source
-    verb = next(
-        (predicate for predicate in reversed(view.verbs) if predicate.mood in FINITE and predicate is not modifier),
-        None,
-    )
+    finite_verbs = [predicate for predicate in view.verbs if predicate.mood in FINITE and predicate is not modifier]
+    verb = finite_verbs[-1] if finite_verbs else None
     if _is_part_of(verb):
         return None
     mood = verb.mood if verb is not None else _read_lead_mood(view)
-    if mood != BAN and verb is None and denies(view.mention.lead):
-        # An item of a denying list is never taken in.
+    is_in_denying_list = verb is None and denies(mention.lead)
+    if is_in_denying_list and mood != BAN:
         return None
-    if is_taken_off or (modifier is not None and modifier.is_negated) or mood == BAN:
+    is_negated = modifier is not None and modifier.is_negated
+    if is_taken_off or is_negated or mood == BAN:
         return Relation("excludes", "negative", "amount_taken_off" if is_taken_off else "amount_kept_out")
-    is_included = kind in ("box", "line") and any(
-        predicate.mood == MODIFIER and predicate.word == "included" for predicate in view.verbs
-    )
-    if is_included and view.mention.holds_amount and not view.mention.lead:
+    if _is_portion(view):
         return Relation("portion_of", "positive", "amount_included_in")
-    is_equal = verb is None and load_relations().equations.matches(view.before)
-    takes_amount = is_equal or (verb is None and is_label(view)) or (verb is not None and _takes_in(verb))
+    if verb is not None:
+        takes_amount = _takes_in(verb)
+    else:
+        takes_amount = load_relations().equations.matches(view.before) or is_label(view)
     return Relation("includes", "positive", "amount_from_target") if takes_amount else None
+
+
+def _is_portion(view: ClauseView) -> bool:
+    """Decide whether a clause is about a part of the target's amount: `the dues included in box 4`."""
+    mention = view.mention
+    if mention.kind not in ("box", "line") or not mention.holds_amount or mention.lead:
+        return False
+    return any(predicate.mood == MODIFIER and predicate.word == "included" for predicate in view.verbs)
 
 
 def _is_part_of(verb: Predicate | None) -> bool:
     """Decide whether the clause says that something is included somewhere: the owner's amount, as a rule."""
-    return (
-        verb is not None
-        and verb.word == "included"
-        and verb.mood == DUTY
-        and verb.auxiliary.split()[0] in ("is", "are")
-    )
+    if verb is None or verb.word != "included" or verb.mood != DUTY:
+        return False
+    return verb.auxiliary.split()[0] in ("is", "are")
 
 
 def _takes_in(verb: Predicate) -> bool:
@@ -135,32 +139,39 @@ def read_law_name(view: ClauseView) -> Relation | None:
     Returns:
         The relation; None if the clause states none.
     """
-    if view.mention.kind not in ("irc_section", "statute_section") or load_relations().authorities.matches(view.clause):
+    rules = load_relations()
+    is_law = view.mention.kind in ("irc_section", "statute_section")
+    if not is_law or rules.authorities.matches(view.clause) or rules.other_places.matches(view.before):
         return None
-    if load_relations().other_places.matches(view.before):
+    lead_mood = _read_lead_mood(view)
+    if not view.mention.holds_amount and not lead_mood:
         return None
     verb = view.governing
-    lead_mood = _read_lead_mood(view)
-    if not (view.mention.holds_amount or lead_mood):
-        return None
-    if verb is None and _is_placed_after(view) and not load_relations().statements.matches(view.before):
+    if verb is not None:
+        mood = verb.mood if _governs_amount(verb, view) else ""
+    elif _is_placed_after(view) and not rules.statements.matches(view.before):
         mood = DUTY
-    elif verb is None:
-        if not is_label(view) or not (lead_mood or view.mention.holds_amount):
-            return None
-        if lead_mood not in (BAN, RELIEF) and denies(view.mention.lead):
-            return None
-        mood = lead_mood or DUTY
     else:
-        is_use = verb.sense in (DO, SKIP) and any(
-            predicate.sense == PLACE and predicate.mood == PURPOSE for predicate in view.verbs
-        )
-        if not (verb.sense == PLACE or is_use or (verb.sense == DO and verb.mood == BAN)):
-            return None
-        mood = verb.mood
+        mood = _read_label_mood(view, lead_mood)
     if mood in (BAN, RELIEF):
         return Relation("excludes", "negative", "law_kept_out")
     return Relation("includes", "positive", "law_taken_in") if mood == DUTY else None
+
+
+def _governs_amount(verb: Predicate, view: ClauseView) -> bool:
+    """Decide whether a verb is about the amount of a law section: `include`, `use … to figure`, `do not file`."""
+    if verb.sense == PLACE or (verb.sense == DO and verb.mood == BAN):
+        return True
+    has_purpose = any(predicate.sense == PLACE and predicate.mood == PURPOSE for predicate in view.verbs)
+    return verb.sense in (DO, SKIP) and has_purpose
+
+
+def _read_label_mood(view: ClauseView, lead_mood: str) -> str:
+    """Return what a label without a verb does with the amount of a law section; empty for nothing."""
+    is_in_denying_list = lead_mood not in (BAN, RELIEF) and denies(view.mention.lead)
+    if not is_label(view) or is_in_denying_list:
+        return ""
+    return lead_mood or DUTY
 
 
 def _is_placed_after(view: ClauseView) -> bool:

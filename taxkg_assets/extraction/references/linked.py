@@ -89,12 +89,14 @@ class LinkedTexts:
         addresses = {_fold_address(mention.target) for mention in mentions if mention.kind == "url"}
         new_mentions: list[Mention] = []
         for words in self.by_element.get(element_id, ()):
-            kind, target = "section" if words.is_inside else "url", words.text.strip(" .,;:")
-            # Words of a web link may say less than what they are part of, such as a ruling with its place of print.
-            is_named = _is_named(words, mentions) if words.is_inside else _is_touched(words, mentions)
-            is_known = is_named or (kind == "url" and _fold_address(words.address) in {"", *addresses})
+            if words.is_inside:
+                kind, is_known = "section", _is_named(words, mentions)
+            else:
+                # Words of a web link may say less than what they are part of, such as a ruling with its place of print.
+                is_printed_address = _fold_address(words.address) in {"", *addresses}
+                kind, is_known = "url", is_printed_address or _is_touched(words, mentions)
             if not is_known and _says_something(text[words.start : words.end]):
-                word_range = (words.start, words.end)
+                target, word_range = words.text.strip(" .,;:"), (words.start, words.end)
                 new_mentions.append(Mention(kind, target, words.start, words.end, word_range, RULE_ID))
         if not new_mentions:
             return mentions

@@ -71,7 +71,8 @@ def read_identity(source: Source) -> Identity:
     Source:
         rules/identity.yaml.
     """
-    limits = load_identity().limits
+    rules = load_identity()
+    limits = rules.limits
     pages = source.pages[: limits.footer_pages]
     lines = [
         line
@@ -81,14 +82,14 @@ def read_identity(source: Source) -> Identity:
     page_texts = [squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits.head_pages]]
     first_texts = [text[: limits.head_chars] for text in page_texts]
     designation = _find_designation(first_texts, lines, source=source, limits=limits)
-    is_statute = designation is None and _is_statute(source, limits=limits)
     revision, tax_year = _find_revision(first_texts, lines, designation=designation, source=source, limits=limits)
-    drafts = load_identity().drafts
-    is_draft = any(rule.may_match(text.lower()) and rule.pattern.search(text) for rule in drafts for text in page_texts)
-    doc_type = designation.doc_type if designation else "statute" if is_statute else "other"
-    if designation is None and _addresses_recipient(lines):
-        doc_type = "recipient_instructions"
-    form = designation.form if designation else ""
+    if designation is not None:
+        doc_type, form = designation.doc_type, designation.form
+    else:
+        doc_type, form = _find_type_without_name(source, lines, limits=limits), ""
+    is_draft = any(
+        rule.may_match(text.lower()) and rule.pattern.search(text) for rule in rules.drafts for text in page_texts
+    )
     return Identity(
         irs_name=_build_irs_name(source.document_id, doc_type=doc_type, form=form),
         form=f"Pub. {form}" if doc_type == "publication" else form,
@@ -101,6 +102,13 @@ def read_identity(source: Source) -> Identity:
     )
 
 
+def _find_type_without_name(source: Source, lines: list[HeadLine], *, limits: Limits) -> str:
+    """Return the type of a document that names no form or publication."""
+    if _addresses_recipient(lines):
+        return "recipient_instructions"
+    return "statute" if _is_statute(source, limits=limits) else "other"
+
+
 def _find_day(source: Source) -> str:
     """Read the day on which the file was made last; it distinguishes the builds of one revision."""
     stamp = source.metadata.get("modDate") or source.metadata.get("creationDate", "")
@@ -109,6 +117,7 @@ def _find_day(source: Source) -> str:
 
 
 def _letters(text: str) -> str:
+    """Return the letters and digits of a text, to compare names."""
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
@@ -172,61 +181,85 @@ def _read_designation(text: str, *, first_texts: str = "") -> _Designation | Non
 def _find_revision(
     first_texts: list[str], lines: list[HeadLine], *, designation: _Designation | None, source: Source, limits: Limits
 ) -> tuple[str, int | None]:
-    """Read the revision: a month of continuous use first, then the tax year, then metadata and file name."""
-    rules = load_identity().revisions
-    edge_frac = limits.edge_frac
-    lines_with_form = [
-        line.text
-        for line in lines
-        if designation and designation.form in line.text and not edge_frac < line.y_frac < 1 - edge_frac
-    ]
-    lines_with_form += [line.text for line in lines if designation and line.text.startswith(f"Form {designation.form}")]
-    for text in [*first_texts, *lines_with_form]:
-        for match in (match for rule in rules for match in rule.pattern.finditer(text)):
-            if not _names_other_product(match, designation=designation):
-                return f"{match['year']}-{_month(match['month']):02d}", None
-    year = _find_year([*first_texts, *lines_with_form], lines, limits=limits) if designation is not None else None
-    if year is None and designation is not None:
+    """Read the revision: a month of continuous use first, then the tax year, then metadata and file name.
+
+    Args:
+        first_texts: Beginnings of the first pages.
+        lines: Lines that may name the document.
+        designation: Its form or publication; None for none.
+        source: The document.
+        limits: Where a document is named.
+
+    Returns:
+        Revision, as `2031-05` or `2031`, and tax year; an empty revision where none is printed.
+    """
+    texts = [*first_texts, *_list_lines_with_form(lines, designation, limits=limits)]
+    for text in texts:
+        for rule in load_identity().revisions:
+            for match in rule.pattern.finditer(text):
+                if not _names_other_product(match, designation=designation):
+                    return f"{match['year']}-{_month(match['month']):02d}", None
+    if designation is not None:
+        year = _find_year(texts, lines, limits=limits)
         year_in_title = re.search(r"\b(?:19|20)\d\d\b", source.metadata.get("title", ""))
-        year = int(year_in_title.group(0)) if year_in_title else None
-    if year is not None:
-        return str(year), year
+        if year is None and year_in_title:
+            year = int(year_in_title.group(0))
+        if year is not None:
+            return str(year), year
     file_name = _FILE_NAME.match(source.document_id)
     if file_name is None:
         return "", None
-    return file_name["revision"], int(file_name["revision"]) if len(file_name["revision"]) == 4 else None
+    revision = file_name["revision"]
+    is_year = len(revision) == 4
+    return revision, int(revision) if is_year else None
+
+
+def _list_lines_with_form(lines: list[HeadLine], designation: _Designation | None, *, limits: Limits) -> list[str]:
+    """Return the headers and footers that name the document's form, then the lines that begin with it."""
+    if designation is None:
+        return []
+    form = designation.form
+    at_edge = [line for line in lines if not limits.edge_frac < line.y_frac < 1 - limits.edge_frac]
+    headers_with_form = [line.text for line in at_edge if form in line.text]
+    return headers_with_form + [line.text for line in lines if line.text.startswith(f"Form {form}")]
 
 
 def _names_other_product(revision: re.Match[str], *, designation: _Designation | None) -> bool:
     """Return whether a sentence names the revision of another product: `Form 9, Fees (Rev. May 2031), which`."""
     text = revision.string
-    before = _NAMED_BEFORE.search(text[: revision.start()])
-    is_other = (
-        designation is not None and before is not None and before["name"] not in re.findall(r"[\w-]+", designation.form)
-    )
-    return is_other or _CLAUSE_AFTER.match(text, revision.end()) is not None
+    if _CLAUSE_AFTER.match(text, revision.end()):
+        return True
+    named_before = _NAMED_BEFORE.search(text[: revision.start()])
+    if designation is None or named_before is None:
+        return False
+    return named_before["name"] not in re.findall(r"[\w-]+", designation.form)
 
 
 def _find_year(texts: list[str], lines: list[HeadLine], *, limits: Limits) -> int | None:
+    """Find the tax year next to the name of the document, or in large type on the first pages; the votes decide.
+
+    Of equally many votes, the later year counts.
+    """
     years = load_identity().years
-    by_designation, by_masthead = (years.designation_year, years.title_year), years.masthead_year
     votes: Counter[int] = Counter()
     for text in texts:
-        match = next(filter(None, (rule.pattern.search(text) for rule in by_designation)), None)
+        match = years.designation_year.pattern.search(text) or years.title_year.pattern.search(text)
         if match:
             votes[int(match[match.lastgroup or 0])] += 1
-    for line in find_size_runs(lines):
-        match = by_masthead.pattern.search(line.text) if line.page <= 3 and line.size_pt >= limits.year_pt else None
-        if match:
+    large_lines = [line for line in find_size_runs(lines) if line.page <= 3 and line.size_pt >= limits.year_pt]
+    for line in large_lines:
+        if match := years.masthead_year.pattern.search(line.text):
             votes[int(match["a"].replace(" ", ""))] += 2
-    return min(votes.items(), key=lambda item: (-item[1], -item[0]))[0] if votes else None
+    return min(votes, key=lambda year: (-votes[year], -year)) if votes else None
 
 
 def _month(text: str) -> int:
+    """Return the number of a month, from 1, from its number or name."""
     return int(text) if text.isdigit() else MONTHS.index(text[:3].casefold()) + 1
 
 
 def _is_statute(source: Source, *, limits: Limits) -> bool:
+    """Decide whether a document is a statute, by the lines on its first pages that are headings of sections."""
     heading_count = sum(
         load_identity().statutes.matches("".join(span.text for span in spans))
         for page in source.pages[: limits.statute_pages]
@@ -236,6 +269,7 @@ def _is_statute(source: Source, *, limits: Limits) -> bool:
 
 
 def _stored_lines(page: Page) -> list[list[Span]]:
+    """Return the spans of each line of a page, as the PDF stores them."""
     return [list(spans) for _, spans in groupby(page.spans, key=lambda span: (span.block_ix, span.line_ix))]
 
 

@@ -6,8 +6,10 @@ heading and element that begin at its point.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -179,39 +181,68 @@ def _continues(last: _Row, row: _Row, texts: Mapping[str, str]) -> bool:
 def _build_frame(
     rows: Sequence[_Row], *, places: Mapping[str, NamedPlace], finder: TargetFinder, document_id: str
 ) -> dy.DataFrame[Links]:
-    target_places = [_find_place(row.link, places) for row in rows]
-    targets = [_find_target(row, place, places, finder) for row, place in zip(rows, target_places, strict=True)]
-    orders: dict[int, int] = {}
-    numbers = []
+    """Build the table from the links of a document, each with its number on the page and its target.
+
+    Args:
+        rows: Links in their order, with the text that they cover.
+        places: Named places of the document.
+        finder: Finds the heading, element or table at a place.
+        document_id: Document.
+    """
+    numbers_on_page: Counter[int] = Counter()
+    records = []
     for row in rows:
-        numbers.append(orders.get(row.link.page, 0))
-        orders[row.link.page] = numbers[-1] + 1
-    text_ranges = [row.text_range if row.text_range is not None and row.text_range.start >= 0 else None for row in rows]
-    columns = {
-        "document_id": [document_id] * len(rows),
-        "page": [row.link.page for row in rows],
-        "link_ix": numbers,
-        "bboxes": _nest_boxes(rows),
-        "element_id": [row.text_range.element_id if row.text_range else None for row in rows],
-        "start": [text_range.start if text_range else None for text_range in text_ranges],
-        "end": [text_range.end if text_range else None for text_range in text_ranges],
-        "text": [row.text for row in rows],
-        "kind": [_name_kind(row, target) for row, target in zip(rows, targets, strict=True)],
-        "term": [row.entry.term if row.entry else None for row in rows],
-        "subterm": [row.entry.subterm if row.entry else None for row in rows],
-        "target_page": [place.page if place else None for place in target_places],
-        "target_y_pt": [place.shown_y if place else None for place in target_places],
-        "target_publisher_id": [
-            (places[row.link.name].publisher_id or None) if row.link.name in places else None for row in rows
-        ],
-        "target_anchor_id": [target.anchor_id if target and not _is_table(target) else None for target in targets],
-        "target_element_id": [target.element_id if target else None for target in targets],
-        "target_table_id": [target.table_id if target and _is_table(target) else None for target in targets],
-        "target_irs_name": [find_product(row.link.url) if row.link.url else None for row in rows],
-        "url": [row.link.url or None for row in rows],
-    }
-    frame = pl.DataFrame(columns, schema=dtypes(Links))
+        link, place = row.link, _find_place(row.link, places)
+        records.append(
+            {
+                "document_id": document_id,
+                "page": link.page,
+                "link_ix": numbers_on_page[link.page],
+                **_describe_text(row),
+                **_describe_target(row, place, _find_target(row, place, places, finder)),
+                "target_publisher_id": _find_publisher_id(link, places),
+                "target_irs_name": find_product(link.url) if link.url else None,
+                "url": link.url or None,
+            }
+        )
+        numbers_on_page[link.page] += 1
+    schema = dtypes(Links)
+    without_boxes = {name: dtype for name, dtype in schema.items() if name != "bboxes"}
+    frame = pl.DataFrame(records, schema=without_boxes).with_columns(bboxes=_nest_boxes(rows)).select(list(schema))
     return validated(frame.sort("document_id", "page", "link_ix"), Links)
+
+
+def _describe_text(row: _Row) -> dict[str, Any]:
+    """Return the columns on the text that a link covers, and on the entry of an index that it belongs to."""
+    text_range = row.text_range
+    is_located = text_range is not None and text_range.start >= 0
+    return {
+        "element_id": text_range.element_id if text_range else None,
+        "start": text_range.start if text_range and is_located else None,
+        "end": text_range.end if text_range and is_located else None,
+        "text": row.text,
+        "term": row.entry.term if row.entry else None,
+        "subterm": row.entry.subterm if row.entry else None,
+    }
+
+
+def _describe_target(row: _Row, place: Place | None, target: Target | None) -> dict[str, Any]:
+    """Return the columns on where a link goes: its place on a page, and the heading, element or table there."""
+    is_table = target is not None and _is_table(target)
+    return {
+        "kind": _name_kind(row, target),
+        "target_page": place.page if place else None,
+        "target_y_pt": place.shown_y if place else None,
+        "target_anchor_id": target.anchor_id if target and not is_table else None,
+        "target_element_id": target.element_id if target else None,
+        "target_table_id": target.table_id if target and is_table else None,
+    }
+
+
+def _find_publisher_id(link: Link, places: Mapping[str, NamedPlace]) -> str | None:
+    """Return the publisher's id of the named place that a link goes to; None for another link, or a place without."""
+    named_place = places.get(link.name)
+    return (named_place.publisher_id or None) if named_place else None
 
 
 def _nest_boxes(rows: Sequence[_Row]) -> pl.Series:
@@ -223,6 +254,7 @@ def _nest_boxes(rows: Sequence[_Row]) -> pl.Series:
 
 
 def _find_place(link: Link, places: Mapping[str, NamedPlace]) -> Place | None:
+    """Return the place in the document that a link goes to; None for a link to the web."""
     if link.url:
         return None
     return places[link.name].place if link.name in places else link.place
@@ -262,6 +294,7 @@ def _find_linked(words: str, place: Place, titles: Sequence[str], finder: Target
 
 
 def _name_kind(row: _Row, target: Target | None) -> str:
+    """Return the kind of a link: a product or a page of the web, an entry of an index, a table or a section."""
     if row.link.url:
         return "document" if find_product(row.link.url) else "url"
     if row.entry is not None:

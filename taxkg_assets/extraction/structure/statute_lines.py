@@ -69,32 +69,50 @@ def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) 
         if source.is_text_file:
             columns = [list(lines)]
         else:
-            text_lines: list[Line] = []
-            for line in lines:
-                (furniture if _is_furniture(line, page.height_pt, repeated) else text_lines).append(line)
-            items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in text_lines]
-            columns = [merge_lines([item.line for item in run.items if item.line]) for run in find_columns(items)]
+            is_furniture = [_is_furniture(line, page.height_pt, repeated) for line in lines]
+            furniture += [line for line, is_out in zip(lines, is_furniture, strict=True) if is_out]
+            columns = _divide_by_column([line for line, is_out in zip(lines, is_furniture, strict=True) if not is_out])
         for column in columns:
-            margin = min((line.x0 for line in column), default=0.0)
-            right_edge = max((line.x1 for line in column), default=0.0)
-            for line in column:
-                # A text file's lines are broken twice, by its author and to fit the page: their room says nothing.
-                trailing_space = 0.0 if source.is_text_file else right_edge - line.x1
-                has_equal_margins = abs(line.x0 - margin - (right_edge - line.x1)) < _INDENT_PT
-                # The middle of a text file is that of its author's lines, whose width is unknown.
-                is_centered = line.x0 > margin + _CENTERED_PT and (has_equal_margins or source.is_text_file)
-                is_indented = line.x0 > margin + _INDENT_PT
-                placed_lines.append(PlacedLine(line, is_indented, trailing_space, is_centered=is_centered))
+            placed_lines += _place_in_column(column, is_text_file=source.is_text_file)
     _mark_gaps(placed_lines)
     _mark_sections(placed_lines)
     return placed_lines, furniture
 
 
+def _divide_by_column(lines: Sequence[Line]) -> list[list[Line]]:
+    """Return the lines of each column of a page, from top to bottom, in reading order."""
+    items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in lines]
+    return [merge_lines([item.line for item in run.items if item.line]) for run in find_columns(items)]
+
+
+def _place_in_column(column: Sequence[Line], *, is_text_file: bool) -> list[PlacedLine]:
+    """Return the lines of a column with their indentation, and the room to the right of each."""
+    margin = min((line.x0 for line in column), default=0.0)
+    right_edge = max((line.x1 for line in column), default=0.0)
+    placed_lines = []
+    for line in column:
+        indent, room = line.x0 - margin, right_edge - line.x1
+        # The middle of a text file is that of its author's lines, whose width is unknown.
+        has_equal_margins = is_text_file or abs(indent - room) < _INDENT_PT
+        placed_lines.append(
+            PlacedLine(
+                line,
+                is_indented=line.x0 > margin + _INDENT_PT,
+                # A text file's lines are broken twice, by its author and to fit the page: their room says nothing.
+                trailing_space_pt=0.0 if is_text_file else room,
+                is_centered=line.x0 > margin + _CENTERED_PT and has_equal_margins,
+            )
+        )
+    return placed_lines
+
+
 def _fold_numbers(line: Line) -> str:
+    """Return the text of a line with its numbers masked."""
     return re.sub(r"\d+|\b[ivxlc]+\b", "#", line.text)
 
 
 def _is_at_edge(line: Line, height: float) -> bool:
+    """Decide whether a line is in the head or foot of a page of some height, in points."""
     return line.y0 > (1 - _EDGE_FRAC) * height or line.y1 < _EDGE_FRAC * height
 
 
@@ -110,51 +128,57 @@ def _find_repeated(pages: Sequence[Page], pages_lines: Sequence[Sequence[Line]])
 
 
 def _is_furniture(line: Line, height: float, repeated: set[tuple[str, int]]) -> bool:
-    if (_fold_numbers(line), round(line.base)) in repeated and _is_at_edge(line, height):
+    """Decide whether a line is a running header or footer: repeated, or short and at the very edge of the page."""
+    if _is_at_edge(line, height) and (_fold_numbers(line), round(line.base)) in repeated:
         return find_statute_key(line.text) is None
-    return (line.y0 > 0.93 * height or line.y1 < 0.07 * height) and (
-        len(line.text) < 12 or load_roles().artifacts.matches(line.text)
-    )
+    is_at_very_edge = line.y0 > 0.93 * height or line.y1 < 0.07 * height
+    return is_at_very_edge and (len(line.text) < 12 or load_roles().artifacts.matches(line.text))
 
 
 def _mark_gaps(placed_lines: Sequence[PlacedLine]) -> None:
     """Mark the lines that stand farther below the line before them than lines of one paragraph do."""
-    steps: dict[float, list[float]] = defaultdict(list)
-    pairs = [(before.line, after) for before, after in pairwise(placed_lines)]
-    near = [
-        (line_above, line_below)
-        for line_above, line_below in pairs
-        if line_above.page == line_below.line.page and 0 < line_below.line.base - line_above.base < 4 * line_above.size
-    ]
-    for line_above, line_below in near:
-        if line_above.size == line_below.line.size:
-            steps[line_above.size].append(line_below.line.base - line_above.base)
-    usual = {size: min(median(found), 1.35 * size) for size, found in steps.items()}
-    for line_above, line_below in near:
-        size = line_below.line.size
-        line_below.is_after_gap = (
-            line_below.line.base - line_above.base > usual.get(size, 1.35 * size) + _GAP_SIZES * size
-        )
+    # (line above, line below, distance of their bases), for neighbors on one page
+    neighbors: list[tuple[Line, PlacedLine, float]] = []
+    for above, below in pairwise(placed_lines):
+        distance = below.line.base - above.line.base
+        if above.line.page == below.line.page and 0 < distance < 4 * above.line.size:
+            neighbors.append((above.line, below, distance))
+    distances_by_size: dict[float, list[float]] = defaultdict(list)
+    for line_above, below, distance in neighbors:
+        if line_above.size == below.line.size:
+            distances_by_size[line_above.size].append(distance)
+    usual = {size: min(median(distances), 1.35 * size) for size, distances in distances_by_size.items()}
+    for _, below, distance in neighbors:
+        size = below.line.size
+        below.is_after_gap = distance > usual.get(size, 1.35 * size) + _GAP_SIZES * size
 
 
 def _mark_sections(placed_lines: Sequence[PlacedLine]) -> None:
-    """Mark the lines that open a section, in the styles that this code uses."""
+    """Mark the lines that open a section, in the styles that this code uses.
+
+    A style is used if several lines have it, or if its sections are in a chapter of sections that are certain: `12-3`
+    next to `§ 12-2`.
+    """
     certain_keys = {ix: key.key or "" for ix, row in enumerate(placed_lines) if (key := _sure_key(row)) is not None}
     chapters = {_LAST_NUMBER.sub("", key) for key in certain_keys.values()} - {"sec_", ""}
     for ix in certain_keys:
         placed_lines[ix].opens_section = True
     for rule in load_section_grammar().statute_styles:
-        found: dict[int, str] = {}
+        keys: dict[int, str] = {}
         for ix, row in enumerate(placed_lines):
-            match = rule.pattern.match(row.line.text) if not row.is_indented else None
-            if match is not None and ix not in certain_keys and follows_complete_sentence(placed_lines, ix):
-                found[ix] = f"sec_{match['number']}"
-        is_used = len(set(found.values())) >= rule.least
-        for ix, name in found.items():
-            placed_lines[ix].opens_section |= is_used or _LAST_NUMBER.sub("", name) in chapters
+            if ix in certain_keys or row.is_indented:
+                continue
+            match = rule.pattern.match(row.line.text)
+            if match is not None and follows_complete_sentence(placed_lines, ix):
+                keys[ix] = f"sec_{match['number']}"
+        is_used = len(set(keys.values())) >= rule.least
+        for ix, section_key in keys.items():
+            if is_used or _LAST_NUMBER.sub("", section_key) in chapters:
+                placed_lines[ix].opens_section = True
 
 
 def _sure_key(row: PlacedLine) -> Key | None:
+    """Return the key of a line that opens a section by its `§`; None for another line."""
     return None if row.is_indented else find_statute_key(row.line.text)
 
 

@@ -38,17 +38,23 @@ def list_codes(question: str, results: Sequence[Result], *, route: Route, facts:
         if box_path is None:
             continue
         rows = list(_list_rows_under(facts.row_of_chunk[result.chunk_id], box_path, facts=facts, most=limits.rows))
-        headings = {facts.columns["heading_path"][row].rpartition(" > ")[2] for row in rows}
+        headings = {_last_heading(facts.columns["heading_path"][row]) for row in rows}
         if sum(find_mark(heading) == _CODE for heading in headings) < limits.least:
             continue
+        # Of several explanations of one code, the first counts.
         piece_by_code: dict[str, Piece] = {}
-        for row in rows:
-            for piece in _read_codes(row, facts):
-                piece_by_code.setdefault(_DASH.split(piece.text)[0].strip(), piece)
-        label, note_text = box_path.rpartition(" > ")[2], load_answers().codes.note
-        pieces = [Piece(role="label", text=label), *piece_by_code.values(), Piece(role="note", text=note_text)]
+        for piece in (piece for row in rows for piece in _read_codes(row, facts)):
+            code = _DASH.split(piece.text)[0].strip()
+            piece_by_code.setdefault(code, piece)
+        label = _last_heading(box_path)
+        pieces = [Piece(role="label", text=label), *piece_by_code.values(), Piece(role="note", text=limits.note)]
         return [Unit(rank=result.rank, label=label, pieces=pieces)]
     return []
+
+
+def _last_heading(path: str) -> str:
+    """Return the last heading of a path."""
+    return path.rpartition(" > ")[2]
 
 
 def _read_codes(row: int, facts: PassageFacts) -> Iterator[Piece]:

@@ -219,29 +219,36 @@ def choose_flows(
     Returns:
         Flows, taking turns between the lines that the question names, at most as many as an answer quotes.
     """
-    group_of = {name: number for number, group in enumerate(forms) for name in group}
+    form_ix_of = {name: ix for ix, names in enumerate(forms) for name in names}
     codes = {key.partition("_")[2] for key in route.codes} or {""}
 
     def fits(flow: Flow) -> bool:
-        is_between = len(forms) == 1 or group_of.get(flow.requested.form) not in (None, group_of[flow.named.form])
-        return is_between and flow.named.code in codes and covers_key(flow.named.key, route.keys)
+        """Decide whether a flow is of a line, form and code in the question; with two forms, between both."""
+        if flow.named.code not in codes or not covers_key(flow.named.key, route.keys):
+            return False
+        if len(forms) == 1:
+            return True
+        return form_ix_of.get(flow.requested.form) not in (None, form_ix_of[flow.named.form])
 
-    matches = [flow for flow in read_flows(flows, direction, forms=group_of) if fits(flow)]
-    if route.years:
-        matches = [flow for flow in matches if _find_year(flow.named.document_id or flow.document_id) in route.years]
-    else:
-        matches = [
-            flow for flow in matches if flow.named.document_id is None or flow.named.document_id in newest_documents
-        ]
-        min_year = max((flow.year for flow in matches), default=0) - _MAX_YEARS_OLDER
-        matches = [flow for flow in matches if flow.year >= min_year]
-
+    matches = [flow for flow in read_flows(flows, direction, forms=form_ix_of) if fits(flow)]
+    matches = _keep_editions(matches, route.years, newest_documents)
+    has_several_years = len(route.years) > 1
     flows_by_line: dict[tuple[str, int], list[Flow]] = {}
     for flow in sorted(matches, key=_rank_flow):
-        flows_by_line.setdefault((flow.named.key, flow.year if len(route.years) > 1 else 0), []).append(flow)
+        line = (flow.named.key, flow.year if has_several_years else 0)
+        flows_by_line.setdefault(line, []).append(flow)
     turns = zip_longest(*(_drop_repeats(line_flows) for line_flows in flows_by_line.values()))
     chosen = [flow for turn in turns for flow in turn if flow is not None]
     return chosen[: max(load_answers().most_destinations, len(flows_by_line))]
+
+
+def _keep_editions(flows: Sequence[Flow], years: Sequence[int], newest_documents: Collection[str]) -> list[Flow]:
+    """Keep the flows of the years in the question; without any, those of the newest revisions that are not too old."""
+    if years:
+        return [flow for flow in flows if _find_year(flow.named.document_id or flow.document_id) in years]
+    newest = [flow for flow in flows if flow.named.document_id is None or flow.named.document_id in newest_documents]
+    min_year = max((flow.year for flow in newest), default=0) - _MAX_YEARS_OLDER
+    return [flow for flow in newest if flow.year >= min_year]
 
 
 def _rank_flow(flow: Flow) -> tuple[object, ...]:

@@ -65,25 +65,34 @@ def name_editions(
     Returns:
         A name for each draft; empty where no name is needed.
     """
-    family_by_document = {row["document_id"]: row["family"] for row in documents.documents}
-    editions_by_family: dict[str, set[str]] = {}
-    for _, result in quoted:
-        editions_by_family.setdefault(family_by_document[result.document], set()).add(result.revision)
-    has_several_forms = len({result.form for _, result in quoted}) > 1
-    newest_year = {row["document_id"]: max(row["years"], default=0) for row in documents.documents}
+    family_of = {row["document_id"]: row["family"] for row in documents.documents}
+    newest_year_of = {row["document_id"]: max(row["years"], default=0) for row in documents.documents}
     stale_documents = {row["document_id"] for row in documents.documents if row["is_stale"]}
-    newest_year_quoted = max((newest_year[result.document] for _, result in quoted), default=0)
-
-    def is_dated(draft: Draft, result: Result) -> bool:
-        """Return whether the draft prints an amount that a newer document may have changed, and no year."""
-        text = " ".join(draft.context.lines[line_ix].read_sentence(sentence_ix) for line_ix, sentence_ix in draft.refs)
-        is_old = result.document in stale_documents or 0 < newest_year[result.document] < newest_year_quoted
-        return is_old and "$" in text and _YEAR.search(text) is None
+    quoted_results = [result for _, result in quoted]
+    editions_of_family: dict[str, set[str]] = {}
+    for result in quoted_results:
+        editions_of_family.setdefault(family_of[result.document], set()).add(result.revision)
+    has_several_forms = len({result.form for result in quoted_results}) > 1
+    newest_year_quoted = max((newest_year_of[result.document] for result in quoted_results), default=0)
 
     def is_needed(draft: Draft, result: Result) -> bool:
-        first = draft.context.lines[min(draft.refs)[0]]
-        explains_key = bool(draft.context.facts.columns["anchor_key"][first.row])
-        is_ambiguous = is_comparison or len(editions_by_family[family_by_document[result.document]]) > 1
-        return is_ambiguous or (has_several_forms and explains_key) or is_dated(draft, result)
+        """Decide whether a draft could be read as of another form or edition."""
+        has_several_editions = len(editions_of_family[family_of[result.document]]) > 1
+        if is_comparison or has_several_editions or (has_several_forms and _explains_key(draft)):
+            return True
+        is_outdated = 0 < newest_year_of[result.document] < newest_year_quoted
+        return (is_outdated or result.document in stale_documents) and _prints_undated_amount(draft)
 
     return [f"{result.form} {result.revision}".strip() if is_needed(draft, result) else "" for draft, result in quoted]
+
+
+def _explains_key(draft: Draft) -> bool:
+    """Decide whether a draft begins below the heading of a box or line, whose number another form may have, too."""
+    first_line = draft.context.lines[min(draft.refs)[0]]
+    return bool(draft.context.facts.columns["anchor_key"][first_line.row])
+
+
+def _prints_undated_amount(draft: Draft) -> bool:
+    """Decide whether a draft prints an amount that a newer document may have changed, and no year."""
+    text = " ".join(draft.context.lines[line_ix].read_sentence(sentence_ix) for line_ix, sentence_ix in draft.refs)
+    return "$" in text and _YEAR.search(text) is None

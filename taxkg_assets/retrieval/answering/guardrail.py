@@ -188,35 +188,44 @@ def compute_features(
     """
     if not results:
         return {}
-    depth = load_guardrail().passages
-    route, full_values = ranking.route, load_guardrail().full
+    rules, route = load_guardrail(), ranking.route
+    depth = rules.passages  # number of first passages that each feature is computed from
     first_texts = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
-    deep_candidate = ranking.candidates[: depth["mean"]][-1]
+    absent_forms = (*route.unknown_forms, *route.mentioned_forms)
+    question_terms = frozenset(ranking.query_term_idf)
     is_table = bool(ranking.features) and ranking.features["table"][0] > 0
+    facts_of_question = {
+        "missing_key": bool(find_missing_keys(route, catalog)),
+        "unknown_form": bool(route.unknown_forms),
+        "unmentioned_form": any(not _names_form_in(form, first_texts) for form in absent_forms),
+        "missing_year": _lacks_years(route, facts, results[: depth["years"]], passage_terms),
+        "missing_edition": _lacks_edition(route, facts),
+        "foreign_place": bool(route.places) and set(route.places).isdisjoint(facts.jurisdictions),
+        "foreign_country": _is_about_other_country(question, question_terms, candidate_terms[: depth["mentions"]]),
+        "advice": any(rule.pattern.search(question) for rule in rules.advice),
+        "needs_private_data": any(rule.pattern.search(question) for rule in rules.needs_private_data),
+        "single_fact": _asks_for_single_fact(question) and not is_table,
+    }
     return {
         "cosine": max(candidate.cosine for candidate in ranking.candidates[: depth["cosine"]]),
-        "missing_key": float(bool(find_missing_keys(route, catalog))),
-        "unknown_form": float(bool(route.unknown_forms)),
-        "unmentioned_form": float(
-            any(not _names_form_in(form, first_texts) for form in (*route.unknown_forms, *route.mentioned_forms))
-        ),
-        "missing_year": float(_lacks_years(route, facts, results[: depth["years"]], passage_terms)),
-        "missing_edition": float(_lacks_edition(route, facts)),
-        "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.jurisdictions)),
-        "foreign_country": float(
-            _is_about_other_country(question, frozenset(ranking.query_term_idf), candidate_terms[: depth["mentions"]])
-        ),
-        "advice": float(any(rule.pattern.search(question) for rule in load_guardrail().advice)),
-        "needs_private_data": float(any(rule.pattern.search(question) for rule in load_guardrail().needs_private_data)),
-        "single_fact": float(_asks_for_single_fact(question) and not is_table),
+        **{name: float(is_so) for name, is_so in facts_of_question.items()},
         "retrievers": _score_retrievers(ranking),
-        "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
-        "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep_candidate.score) / full_values["gap"]),
+        **_score_first_candidates(ranking, count=depth["mean"]),
         **_split_rank_score(ranking),
         "max_term_overlap": _score_most_words(ranking, candidate_terms[: depth["words"]]),
         "cohesion": _score_cohesion(candidate_terms[: depth["cohesion"]], ranking),
         "document_spread": _score_document_spread(ranking.candidates[: depth["document_spread"]], facts),
-        "length": min(1.0, len(question.split()) / full_values["length"]),
+        "length": min(1.0, len(question.split()) / rules.full["length"]),
+    }
+
+
+def _score_first_candidates(ranking: Ranking, *, count: int) -> dict[str, float]:
+    """Compute how near the first candidates are to the question, and how far the best one is above the last of them."""
+    first = ranking.candidates[:count]
+    score_gap = first[0].score - first[-1].score
+    return {
+        "mean_cosine": sum(candidate.cosine for candidate in first) / count,
+        "gap": min(1.0, max(0.0, score_gap / load_guardrail().full["gap"])),
     }
 
 

@@ -8,7 +8,7 @@ names the one in the question. If the question names no box, the box of the pass
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, is_row_or_note
@@ -102,34 +102,38 @@ def find_statements(
         Statements in the order of passages and lines.
     """
     row_of_chunk = facts.row_of_chunk
-    rows = [[row_of_chunk[chunk] for chunk in result.via.chunk_ids] for result in results]
-    contexts = open_contexts([row for passage_rows in rows for row in passage_rows], facts)
-    statements: list[Statement] = []
-    seen: set[tuple[str, bool, str]] = set()
-    for passage, (result, result_rows) in enumerate(zip(results, rows, strict=True)):
-        hit = row_of_chunk[result.chunk_id]
-        for row in result_rows:
+    rows_by_passage = [[row_of_chunk[chunk] for chunk in result.via.chunk_ids] for result in results]
+    contexts = open_contexts([row for rows in rows_by_passage for row in rows], facts)
+    # Two boxes may have the same text: a foreign statement must not hide one that is not foreign. Two editions may
+    # differ in their years only: the better passage is quoted, unless the question names several years.
+    unique: dict[tuple[str, bool, str], Statement] = {}
+    for passage, (result, rows) in enumerate(zip(results, rows_by_passage, strict=True)):
+        is_other_edition = result.document in other_editions
+        document_key = result.document if len(route.years) > 1 else ""
+        for row in rows:
             for statement in read_row(
-                row, contexts[row], route=route, passage=passage, hit=hit, question_terms=question_terms
+                row,
+                contexts[row],
+                route=route,
+                passage=passage,
+                hit=row_of_chunk[result.chunk_id],
+                question_terms=question_terms,
             ):
-                # Two boxes may have the same text: a foreign statement must not hide one that is not foreign.
-                # Two editions may differ in their years only: the better passage is quoted, unless the question
-                # names several years.
-                statement = replace(statement, is_foreign=statement.is_foreign or result.document in other_editions)
-                document_key = result.document if len(route.years) > 1 else ""
-                key = (_remove_years(_join_with_intros(statement)), statement.is_foreign, document_key)
-                if key not in seen:
-                    seen.add(key)
-                    statements.append(statement)
-    return statements
+                is_foreign = statement.is_foreign or is_other_edition
+                key = (_remove_years(_join_with_intros(statement)), is_foreign, document_key)
+                if key not in unique:
+                    unique[key] = replace(statement, is_foreign=is_foreign)
+    return list(unique.values())
 
 
 def _join_with_intros(statement: Statement) -> str:
     """Return the text of a statement after the introductions of its lists, as two lists may contain the same item."""
-    return "\n".join([*(statement.context.lines[line_ix].text for line_ix in statement.line.intro_ixs), statement.text])
+    intros = [statement.context.lines[line_ix].text for line_ix in statement.line.intro_ixs]
+    return "\n".join([*intros, statement.text])
 
 
 def _remove_years(text: str) -> str:
+    """Return words in lower case without years, to compare statements of two editions."""
     return re.sub(r"\b(?:19|20)\d\d\b", "", " ".join(text.casefold().split()))
 
 
@@ -150,25 +154,25 @@ def read_row(
         Statements in reading order.
     """
     facts, lines = context.facts, context.lines_by_row[row]
+    rules = load_answers()
     is_best_row = passage == 0 and row == hit
     is_foreign_row = _is_foreign_row(row, facts, route=route, is_best_row=is_best_row, question_terms=question_terms)
-    is_of_other_form = score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM
-    # Line 2b of another form is not line 2b of the form in the question, whatever else it says about that form.
-    same_keys = [key for key in route.keys if covers_key(facts.columns["anchor_key"][row], (key,))]
-    is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
-    asks_for_code = any(key.startswith("code_") for key in route.keys)
-    row_keys = _find_explained_keys(row, facts, keys=route.keys)
+    is_foreign_text = _make_foreign_test(row, hit, facts, route)
+    keys_to_explain = _find_explained_keys(row, facts, keys=route.keys)
     is_under_hit = bool(facts.anchor_number[row] == facts.anchor_number[hit])
-    first_line_ix = next((line.line_ix for line in lines if facts.opens_anchor[row] and not line.is_heading), -1)
+    text_lines = [line.line_ix for line in lines if not line.is_heading]
+    first_line_ix = text_lines[0] if text_lines and facts.opens_anchor[row] else -1
     is_expired, previous_text = False, ""
     for line, sentence_ix in _list_sentences(lines):
         text = line.read_sentence(sentence_ix)
-        is_expired = load_answers().expired.matches(text) or (is_expired and previous_text.rstrip().endswith(":"))
+        continues_expired_list = is_expired and previous_text.rstrip().endswith(":")
+        is_expired = rules.expired.matches(text) or continues_expired_list
         previous_text = text
         codes = {f"code_{code}" for code in find_listed_codes(text)} if sentence_ix == 0 else set()
         listed_keys = tuple(key for key in route.keys if key in codes)
         if not listed_keys and not _is_readable(line, sentence_ix):
             continue
+        is_whole = text.rstrip(_CLOSERS).endswith(_ENDS)
         yield Statement(
             context=context,
             line_ix=line.line_ix,
@@ -179,19 +183,47 @@ def read_row(
             terms=find_distinct_terms(text),
             context_terms=_find_context_terms(line, context),
             is_hit=row == hit,
-            is_foreign=is_foreign_row
-            or (asks_for_code and bool(codes) and not listed_keys)
-            or (is_of_other_form and not names_form(text, route.forms, keys=same_keys))
-            or (is_of_other_key and not listed_keys and not names_key(text, route.keys)),
-            explained_keys=listed_keys or row_keys,
-            is_pointer=load_answers().pointers.matches(text),
-            is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.intro_ixs and not line.is_table,
+            is_foreign=is_foreign_row or is_foreign_text(text, codes, listed_keys),
+            explained_keys=listed_keys or keys_to_explain,
+            is_pointer=rules.pointers.matches(text),
+            is_fragment=not is_whole and not line.intro_ixs and not line.is_table,
             is_figures=(line.is_table and CELL_SEPARATOR in text) or _is_of_figures(text),
             is_example=_is_example(text, context.heading(row)),
             is_opening=(line.line_ix, sentence_ix) == (first_line_ix, 0) and is_under_hit,
             is_expired=is_expired,
         )
-        row_keys = ()  # only the first statement of the row begins the explanation
+        keys_to_explain = ()  # only the first statement of the row begins the explanation
+
+
+def _make_foreign_test(
+    row: int, hit: int, facts: PassageFacts, route: Route
+) -> Callable[[str, Collection[str], Sequence[str]], bool]:
+    """Return a function that decides whether a statement of a row is about another form, key or code than the question.
+
+    Args:
+        row: Row of the index.
+        hit: Row of the index that the search found.
+        facts: Columns of passages.
+        route: Route of the question.
+
+    Returns:
+        Function of a statement's text, the codes that it lists, and those of them that the question names.
+    """
+    is_of_other_form = score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM
+    # Line 2b of another form is not line 2b of the form in the question, whatever else it says about that form.
+    same_keys = [key for key in route.keys if covers_key(facts.columns["anchor_key"][row], (key,))]
+    is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
+    asks_for_code = any(key.startswith("code_") for key in route.keys)
+
+    def is_foreign(text: str, codes: Collection[str], listed_keys: Sequence[str]) -> bool:
+        if is_of_other_form and not names_form(text, route.forms, keys=same_keys):
+            return True
+        if listed_keys:
+            return False
+        lists_other_codes = asks_for_code and bool(codes)
+        return lists_other_codes or (is_of_other_key and not names_key(text, route.keys))
+
+    return is_foreign
 
 
 def _is_foreign_row(

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.filers import find_filers
 from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
+from taxkg_assets.rules.families import RuleList
 from taxkg_assets.rules.forms import find_named_forms, split_forms
+from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.lay_terms import load_lay_terms
 from taxkg_assets.rules.models.levels import load_levels
 from taxkg_assets.rules.models.router import load_router
 from taxkg_assets.rules.months import MONTHS
 
 QUESTION = "question_answering"
+_AnyRule = TypeVar("_AnyRule", bound=Rule)
+_LEAST_BALANCE = 0.3
+"""Weight of the words for filers over those for recipients, or the reverse, from which they say who asks."""
 _KEY = re.compile(r"(\d{1,2})([a-z]?)")
 _JOINED = re.compile(r"^(\d{4})([a-z])")
 """A form's number and suffix written as one word, such as "1099g"."""
@@ -181,46 +186,65 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     Source:
         rules/router.yaml, and intents in rules/levels.yaml.
     """
+    rules = load_router()
     years, revisions = _find_years(question)
-    is_mention_by_form = {
-        _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.is_mention
-        for rule in load_router().forms.find_usable(question)
-        for match in rule.pattern.finditer(question)
-    }
-    forms = find_named_forms(catalog.names, question)
-    absent_forms = sorted(form for form in is_mention_by_form if not _is_in_library(form, catalog))
-    filer_balance = sum(
-        rule.weight for rule in load_router().perspectives.find_usable(question) if rule.pattern.search(question)
-    )
     keys = tuple(dict.fromkeys(_find_keys(question)))
-    requested_absent_forms = tuple(form for form in absent_forms if not is_mention_by_form[form])
-    forms = forms or _find_nicknames(question, catalog)
-    if (
-        not forms and not requested_absent_forms
-    ):  # if the question names a form, its boxes are of that form, even of an absent one
+    requested_absent, mentioned_absent = _find_absent_forms(question, catalog)
+    forms = find_named_forms(catalog.names, question) or _find_nicknames(question, catalog)
+    # If the question names a form, its boxes are of that form, even of an absent one.
+    if not forms and not requested_absent:
         forms = _find_forms_of_keys(keys, catalog)
+    perspective, certainty = _find_perspective(question)
+    intents = _find_matching(load_levels().intents, question)
     return Route(
         forms=forms,
         years=years,
         revisions=revisions,
         keys=keys,
-        perspective="filer" if filer_balance > 0.3 else "recipient" if filer_balance < -0.3 else "",
-        certainty=min(1.0, abs(filer_balance)) if abs(filer_balance) > 0.3 else 0.0,
-        wants_draft=any(rule.pattern.search(question) for rule in load_router().drafts.find_usable(question)),
-        places=tuple(rule.id for rule in load_router().places.find_usable(question) if rule.pattern.search(question)),
-        unknown_forms=requested_absent_forms,
-        mentioned_forms=tuple(form for form in absent_forms if is_mention_by_form[form]),
-        wants_amount=any(rule.pattern.search(question) for rule in load_router().amounts.find_usable(question)),
-        intent=next(
-            (rule.id for rule in load_levels().intents.find_usable(question) if rule.pattern.search(question)),
-            QUESTION,
-        ),
-        wants_city=any(rule.pattern.search(question) for rule in load_router().cities.find_usable(question)),
+        perspective=perspective,
+        certainty=certainty,
+        wants_draft=any(_find_matching(rules.drafts, question)),
+        places=tuple(rule.id for rule in _find_matching(rules.places, question)),
+        unknown_forms=requested_absent,
+        mentioned_forms=mentioned_absent,
+        wants_amount=any(_find_matching(rules.amounts, question)),
+        intent=next((rule.id for rule in intents), QUESTION),
+        wants_city=any(_find_matching(rules.cities, question)),
         filers=find_filers(question),
     )
 
 
+def _find_matching(rules: RuleList[_AnyRule], question: str) -> Iterator[_AnyRule]:
+    """Find the rules of a list that match a question, in their order."""
+    return (rule for rule in rules.find_usable(question) if rule.pattern.search(question))
+
+
+def _find_absent_forms(question: str, catalog: Catalog) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Find the forms of a question that the library lacks: those it asks about, then those it only mentions."""
+    is_mention_by_form = {
+        _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.is_mention
+        for rule in load_router().forms.find_usable(question)
+        for match in rule.pattern.finditer(question)
+    }
+    absent_forms = sorted(form for form in is_mention_by_form if not _is_in_library(form, catalog))
+    requested = tuple(form for form in absent_forms if not is_mention_by_form[form])
+    mentioned = tuple(form for form in absent_forms if is_mention_by_form[form])
+    return requested, mentioned
+
+
+def _find_perspective(question: str) -> tuple[str, float]:
+    """Find who asks, `filer` or `recipient` of an information return, and how sure that is, 0 to 1; empty for either.
+
+    Words such as `my employees` count for the filer, `I received` for the recipient.
+    """
+    filer_balance = sum(rule.weight for rule in _find_matching(load_router().perspectives, question))
+    if abs(filer_balance) <= _LEAST_BALANCE:
+        return "", 0.0
+    return "filer" if filer_balance > 0 else "recipient", min(1.0, abs(filer_balance))
+
+
 def _is_in_library(form: str, catalog: Catalog) -> bool:
+    """Decide whether the library has a document with the name of a form in its own name."""
     name = re.escape(form)  # first in the pattern: a search for literal characters takes a hundredth of the time
     return re.search(rf"{name}(?<![\w-]{name})(?![\w-])", catalog.document_names) is not None
 

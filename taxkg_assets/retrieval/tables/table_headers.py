@@ -152,30 +152,50 @@ def read_row_header(cell: CellRecord, row: Sequence[CellRecord]) -> Header:
         cell_words = find_words(cell["text"])
         cell_ranges = tuple((number_range, cell_words) for number_range in find_ranges(cell["text"]))
         return Header(cell_words | find_words(cell["row_path"]), find_facets(cell["text"]), cell_ranges, cell_words)
-    pieces = cell["row_path"].split(SEPARATOR)
-    naming_cells = [_naming_cell(piece, cell, row) for piece in pieces]
+    path = cell["row_path"]
+    labels = path.split(SEPARATOR)
+    naming_cells = [_naming_cell(label, cell, row) for label in labels]
     label_headers = [name["col_path"] if name else "" for name in naming_cells]
+    months = find_covered_months(path)
+    return Header(
+        find_words(" ".join(labels)) | months | find_words(" ".join(label_headers)),
+        find_facets(path),
+        tuple(_find_label_ranges(labels, label_headers, row)),
+        find_words(labels[-1]),
+        find_form_numbers(path),
+        months=months,
+    )
+
+
+def _find_label_ranges(
+    labels: Sequence[str], label_headers: Sequence[str], row: Sequence[CellRecord]
+) -> list[tuple[Range, frozenset[str]]]:
+    """Find the ranges that label a row, each with the words for what it counts.
+
+    Two labels may be the ends of one range: `1,000` below `At least`, `2,000` below `But less than`.
+
+    Args:
+        labels: Labels of the row.
+        label_headers: Header of the column of each label; empty for none.
+        row: Cells of the row.
+    """
     ranges: list[tuple[Range, frozenset[str]]] = []
     bracket_ixs: set[int] = set()
-    for ix, piece in enumerate(pieces):
-        bracket = _bracket(pieces, label_headers, ix, row)
+    for ix, label in enumerate(labels):
+        bracket = _bracket(labels, label_headers, ix, row)
         if bracket is not None:
             bracket_ixs |= {ix, ix + 1}
-            nouns = find_words(SEPARATOR.join(label_headers[ix : ix + 2]))
-            ranges.append((bracket, nouns))
-        elif ix not in bracket_ixs:
-            text = piece if ix == 0 or any(find_ranges(pieces[ix - 1])) else f"{pieces[ix - 1]} {piece}"
-            nouns = find_words(f"{label_headers[ix]} {piece}")
-            is_percent = "%" in label_headers[ix] and "%" not in piece
-            ranges += [
-                (number_range, nouns | ({"rate"} if is_percent else frozenset())) for number_range in find_ranges(text)
-            ]
-    months = find_covered_months(cell["row_path"])
-    words = find_words(" ".join(pieces)) | months
-    facets = find_facets(cell["row_path"])
-    label_words = find_words(" ".join(label_headers))
-    forms = find_form_numbers(cell["row_path"])
-    return Header(words | label_words, facets, tuple(ranges), find_words(pieces[-1]), forms, months=months)
+            ranges.append((bracket, find_words(SEPARATOR.join(label_headers[ix : ix + 2]))))
+            continue
+        if ix in bracket_ixs:
+            continue
+        continues_label_before = ix > 0 and not any(find_ranges(labels[ix - 1]))
+        text = f"{labels[ix - 1]} {label}" if continues_label_before else label
+        nouns = find_words(f"{label_headers[ix]} {label}")
+        if "%" in label_headers[ix] and "%" not in label:
+            nouns |= {"rate"}
+        ranges += [(number_range, nouns) for number_range in find_ranges(text)]
+    return ranges
 
 
 def _names_by_figure(cell: CellRecord) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from taxkg_assets.rules.models.table_lookup import Range as RangeRule
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _OTHER_WORD = re.compile(r"(?i)\b(?!(?:before|after|by|from|on|through|thru|to|until|and|next|year)\b)[a-z]{2,}")
@@ -140,12 +141,16 @@ def find_numbers(text: str) -> Iterator[tuple[re.Match[str], Number]]:
 
 
 def _value(match: re.Match[str]) -> float:
-    return float(match["whole"].replace(",", "") + (match["fraction"] or "")) * (1000 if match["thousands"] else 1)
+    """Return the amount of a matched number; `2.5 thousand` is 2,500."""
+    number = float(match["whole"].replace(",", "") + (match["fraction"] or ""))
+    return number * 1000 if match["thousands"] else number
 
 
 @lru_cache(maxsize=20_000)
 def find_ranges(text: str) -> tuple[Range, ...]:
     """Find the ranges and single numbers in a header, without numbers of forms and lines.
+
+    `$1,000 to $2,000` is one range, `more than 5` one without an upper end, `3 children` the single number 3.
 
     Args:
         text: Text of a header or cell.
@@ -153,34 +158,49 @@ def find_ranges(text: str) -> tuple[Range, ...]:
     Returns:
         Ranges in the order of the rules that find them, then single numbers.
     """
-    for label in load_table_lookup().labels:
-        text = label.pattern.sub(" ", text)
-    for day in load_table_lookup().days:
-        without_days = day.pattern.sub(" ", text)
-        text = text if _OTHER_WORD.search(without_days) else without_days
+    text = _drop_labels_and_days(text)
     ranges: list[Range] = []
     for rule in load_table_lookup().ranges:
-        for match in rule.pattern.finditer(text):
-            ends = {name: value for name, value in match.groupdict().items() if value}
-            low, high = (read_amount(ends[name]) if name in ends else None for name in ("low", "high"))
-            if low is not None and high is not None and low > high:
-                continue
-            ranges.append(
-                Range(
-                    low=float("-inf") if low is None else low,
-                    high=float("inf") if high is None else high,
-                    includes_low=rule.low_in,
-                    includes_high=rule.high_in,
-                    is_percent="%" in match[0],
-                    is_money="$" in match[0],
-                )
-            )
+        ranges += [found for match in rule.pattern.finditer(text) if (found := _read_range(match, rule)) is not None]
         text = rule.pattern.sub(" ", text)
     ranges += [
         Range(number.value, number.value, is_percent=number.is_percent, is_money=number.is_money)
         for _, number in find_numbers(text)
     ]
     return tuple(ranges)
+
+
+def _drop_labels_and_days(text: str) -> str:
+    """Return a header without numbers of forms and lines, and without days where other words remain."""
+    for label in load_table_lookup().labels:
+        text = label.pattern.sub(" ", text)
+    for day in load_table_lookup().days:
+        without_days = day.pattern.sub(" ", text)
+        if not _OTHER_WORD.search(without_days):
+            text = without_days
+    return text
+
+
+def _read_range(match: re.Match[str], rule: RangeRule) -> Range | None:
+    """Return the range that a match states; None where its lower end is above its upper end.
+
+    Args:
+        match: Match of a rule, with a group for each end that it names.
+        rule: The rule.
+    """
+    ends = match.groupdict()
+    low = read_amount(ends["low"]) if ends.get("low") else None
+    high = read_amount(ends["high"]) if ends.get("high") else None
+    if low is not None and high is not None and low > high:
+        return None
+    return Range(
+        low=float("-inf") if low is None else low,
+        high=float("inf") if high is None else high,
+        includes_low=rule.low_in,
+        includes_high=rule.high_in,
+        is_percent="%" in match[0],
+        is_money="$" in match[0],
+    )
 
 
 def join_ends(low: str, high: str, *, includes_low: bool) -> Range | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.tables.table_entry import TableEntry
@@ -242,36 +243,49 @@ def _find_word(word: str, entry: TableEntry, cell: CellRecord, *, row: Header, c
     return float(weights.same_row) if entry.is_in_other_cell(word, cell) else 0.0
 
 
+class _NumberShares(NamedTuple):
+    """How well the numbers of a question are matched by the headers of a cell.
+
+    Attributes:
+        shares: (share, weight) of each number of the question, and one more pair for header ranges that no number
+            selects, which counts against the cell.
+        other_counts: Number of headers that count the same thing as a number of the question, but another count of it.
+    """
+
+    shares: list[tuple[float, float]]
+    other_counts: int
+
+
 def _number_shares(
     question: Question, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header
-) -> tuple[list[tuple[float, float]], int]:
-    """Score how well each number of the question is matched.
+) -> _NumberShares:
+    """Score how well each number of the question is matched by the headers of a cell.
 
-    Returns:
-        (share, weight) of each number of the question, and one more pair for header ranges that no number selects,
-        which counts against the cell; and the number of headers that count the same thing as a number of the question
-        but have another value.
+    Args:
+        question: The question.
+        entry: The table.
+        cell: The cell.
+        row: Header of its row.
+        column: Header of its column.
     """
     weights = load_table_lookup().weights
     header_ranges = [*row.ranges, *column.ranges]
     fits, used_ixs = _assign_ranges(question.numbers, header_ranges)
     shares = []
     for number_ix, number in enumerate(question.numbers):
-        share = fits.get(number_ix, 0.0) or _fit_around(number, entry, cell)
+        share, weight = fits.get(number_ix, 0.0) or _fit_around(number, entry, cell), float(weights.number)
         is_bare = not (share or number.is_money or number.is_percent)
         if is_bare and number.value in entry.header_forms:
             share = weights.name * (number.value in row.forms or number.value in column.forms)
-        elif is_bare:  # the number of a form, or a word that may count nothing
-            may_mean_nothing = number.is_word or number.may_be_form or number.value in entry.outer_forms
-            shares.append((share, 0.0 if may_mean_nothing else weights.number))
-            continue
-        shares.append((share, weights.number))
+        elif is_bare and (number.is_word or number.may_be_form or number.value in entry.outer_forms):
+            weight = 0.0  # the number of a form, or a word that may count nothing
+        shares.append((share, weight))
     unused = [header_range for ix, header_range in enumerate(header_ranges) if ix not in used_ixs]
     if unused:
         shares.append((0.0, weights.unasked_number * len(unused)))
     unmatched = [number for ix, number in enumerate(question.numbers) if ix not in fits]
     other_counts = sum(any(_counts_other(number, *header_range) for header_range in unused) for number in unmatched)
-    return shares, other_counts
+    return _NumberShares(shares, other_counts)
 
 
 def _assign_ranges(
