@@ -142,6 +142,14 @@ def test_the_answers_below_a_question_are_compared_with_the_line_that_contains_t
     assert (row["kind"], row["key"], row["after"].count("\n")) == ("text changed", "line_2", 1)
 
 
+def test_a_line_is_added_where_its_words_were_printed_without_a_number() -> None:
+    before = schedule("2030", "1 Harbour dues for boats", "2 Fees").text(
+        "Check if Somebody else pays for the berth Nobody sleeps on board Another owner has bought the boat this year"
+    )
+    after = schedule("2031", "1 Harbour dues for boats", "2 Fees", "3 Somebody else pays for the berth")
+    assert ("line added", "line_3") in [(r["kind"], r["key"]) for r in changes_between(before, after)]
+
+
 def test_a_corrected_list_of_lines_is_a_change_of_substance() -> None:
     before = schedule("2030", "1 Dues", "2 Fees", "3 Add lines 4, 7 through 16, and 18")
     after = schedule("2031", "1 Dues", "2 Fees", "3 Add lines 4, 7 through 16, 18, and 19")
