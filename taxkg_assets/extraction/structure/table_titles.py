@@ -23,24 +23,29 @@ def find_distant_titles(blocks: Sequence[Block], *, titles: Mapping[str, str]) -
     new_titles: dict[str, str] = {}
     heading, page = "", 0
     heading_texts = {block.text for block in blocks if block.role in HEADER_ROLES}
-    titles_before: set[str] = set()
+    # Titles of tables whose heading the publisher tagged after them.
+    waiting_titles: set[str] = set()
+    begun_ids: set[str] = set()
     for block in blocks:
         if block.page != page:
             heading, page = "", block.page
-            titles_before.clear()
-        if block.text in titles_before:
-            # The heading of a table that the publisher tagged before it.
+            waiting_titles.clear()
+        if block.text in waiting_titles and block.table_id is None:
+            waiting_titles.remove(block.text)
             continue
         if block.role in HEADER_ROLES and not block.is_run_in:
             heading = block.text if load_roles().table_headings.matches(block.text) else ""
         elif block.table_id is not None and block.table_id in titles:
             title = titles[block.table_id]
             if title:
-                titles_before.add(title)
+                is_first = block.table_id not in begun_ids
+                if is_first and heading not in ("", title) and title in heading_texts:
+                    waiting_titles.add(title)
                 # A table with a heading of its own is not the one that the heading before it names.
-                heading = heading if title != heading and title in heading_texts else ""
+                heading = heading if title in waiting_titles else ""
             elif heading:
                 new_titles[block.table_id] = heading
+            begun_ids.add(block.table_id)
         elif block.role not in _TEXT_ROLES and not block.is_run_in:
             heading = ""
     return new_titles
