@@ -28,6 +28,15 @@ class NumberedRecord(TypedDict):
     key: str
 
 
+class LabeledRecord(TypedDict):
+    """Columns of a row of `lines` by which lines of two revisions are paired."""
+
+    part: str
+    key: str
+    kind: str
+    label: str
+
+
 def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> dict[LineId, list[str]]:
     """List the names of each line in older revisions of its form, newest first.
 
@@ -105,7 +114,7 @@ def _revision_of(name: str) -> tuple[str, str]:
     return name.split("/")[1], name
 
 
-def pair_lines(older: Sequence[LineRecord], newer: Sequence[LineRecord]) -> dict[int, int]:
+def pair_lines(older: Sequence[LabeledRecord], newer: Sequence[LabeledRecord]) -> dict[int, int]:
     """Pair the lines of two revisions, each at most once.
 
     Args:
@@ -137,8 +146,8 @@ def pair_lines(older: Sequence[LineRecord], newer: Sequence[LineRecord]) -> dict
 
 def _pair_by_similarity(
     pairs: dict[int, int],
-    older: Sequence[LineRecord],
-    newer: Sequence[LineRecord],
+    older: Sequence[LabeledRecord],
+    newer: Sequence[LabeledRecord],
     *,
     words: tuple[Sequence[str], Sequence[str]],
     least: float,
@@ -163,7 +172,7 @@ def _pair_by_similarity(
 
 
 def _pair_by_words(
-    pairs: dict[int, int], old: Sequence[tuple[str, str]], newer: Sequence[LineRecord], new_words: Sequence[str]
+    pairs: dict[int, int], old: Sequence[tuple[str, str]], newer: Sequence[LabeledRecord], new_words: Sequence[str]
 ) -> None:
     """Pair lines whose words occur once in each revision, under any key."""
     new = [(row["kind"], words) for row, words in zip(newer, new_words, strict=True)]
@@ -175,7 +184,7 @@ def _pair_by_words(
             pairs[at] = places[line]
 
 
-def _qualify_repeated(rows: Sequence[LineRecord]) -> list[str]:
+def _qualify_repeated(rows: Sequence[LabeledRecord]) -> list[str]:
     """Fold the labels of a revision; put the label of the number's first line before a label that several lines share.
 
     "Taxable amount" is the label of lines 4b, 5b and 6b; what is taxable is the label of lines 4a, 5a and 6a.

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from taxkg_assets.graph.passages import ADDRESS, HEADING, LINE, ROW, ComparableDocument, Passage
+from taxkg_assets.graph.line_history import LabeledRecord, pair_lines
+from taxkg_assets.graph.passages import ADDRESS, HEADING, LINE, ROW, TEXT, ComparableDocument, Passage
 from taxkg_assets.graph.section_alignment import MOVED, align_sections
 from taxkg_assets.rules.models.revisions import Limits, load_revisions
 
@@ -51,6 +52,7 @@ def find_pairs(before: ComparableDocument, after: ComparableDocument) -> list[Pa
         elif op == "replace":
             links += [(i, j, False) for i, j in _pair_gap(old, new, (i0, i1, j0, j1))]
     links = _pair_sections(before, after, links)
+    links = _pair_form_lines(old, new, links)
     links += _pair_moved(old, new, links)
     links += _pair_keyed(old, new, links)
     links += _pair_headings(before, after, links)
@@ -74,10 +76,68 @@ def _pair_sections(before: ComparableDocument, after: ComparableDocument, links:
         targets = tuple(places[1][continuation_id] for continuation_id in section.after if continuation_id in places[1])
         if section.before in places[0] and targets:
             pairs.append(((places[0][section.before],), targets, MOVED in section.changes))
+    return _put_first(pairs, links)
+
+
+def _put_first(pairs: Sequence[_Link], links: Sequence[_Link]) -> list[_Link]:
+    """Add pairs, and leave out the links that contain a passage of them."""
     old = {ix for mine, _, _ in pairs for ix in mine}
     new = {ix for _, theirs, _ in pairs for ix in theirs}
     kept = [link for link in links if old.isdisjoint(link[0]) and new.isdisjoint(link[1])]
     return [*kept, *pairs]
+
+
+def _pair_form_lines(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> list[_Link]:
+    """Pair the lines of forms as their histories do, in place of the pairs that their place among others would give."""
+    left, right = ([ix for ix, passage in enumerate(side) if passage.kind == LINE] for side in (old, new))
+    sides = [[old[ix] for ix in left], [new[ix] for ix in right]]
+    repeated = {number for side in sides for number, count in Counter(map(_number, side)).items() if count > 1}
+    lines = [[_line(passage, has_worksheet=_number(passage) in repeated) for passage in side] for side in sides]
+    parts = [{(passage.owner.part, passage.owner.above) for passage in side} for side in sides]
+    joined = {(i, j) for mine, theirs, _ in links for i in mine for j in theirs}
+    pairs: list[_Link] = []
+    for j, i in pair_lines(*lines).items():
+        if (left[i], right[j]) in joined:
+            continue
+        places = [(passage.owner.part, passage.owner.above) for passage in (sides[0][i], sides[1][j])]
+        # A part that has got another name, or is new, has moved no line.
+        is_moved = places[0] != places[1] and places[0] in parts[1] and places[1] in parts[0]
+        pairs.append(((left[i],), (right[j],), is_moved))
+    return _with_continuations(old, new, pairs, links=_put_first(pairs, links))
+
+
+def _with_continuations(
+    old: Sequence[Passage], new: Sequence[Passage], pairs: Sequence[_Link], *, links: Sequence[_Link]
+) -> list[_Link]:
+    """Add to each line the text below it that the other revision prints in the line itself."""
+    free = [set(ixs) for ixs in _left_over(old, new, links)]
+    extended: list[_Link] = []
+    for (i,), (j,), is_moved in pairs:
+        before = (i, i + 1) if i + 1 in free[0] and _continues(old[i], old[i + 1], new[j]) else (i,)
+        after = (j, j + 1) if j + 1 in free[1] and _continues(new[j], new[j + 1], old[i]) else (j,)
+        if len(before) + len(after) > 2:
+            extended.append((before, after, is_moved))
+    return _put_first(extended, links)
+
+
+def _continues(line: Passage, text: Passage, other: Passage) -> bool:
+    """Decide whether most words of a text below a line are in the same line of the other revision."""
+    if text.kind != TEXT or text.owner != line.owner:
+        return False
+    return _shared(text.bag, other.bag) >= load_revisions().limits.merge_overlap * text.bag.total()
+
+
+def _number(passage: Passage) -> tuple[str, str]:
+    """Return the part and the number of a line; worksheets of a document may use the same numbers."""
+    return passage.owner.part, passage.owner.key
+
+
+def _line(passage: Passage, *, has_worksheet: bool) -> LabeledRecord:
+    """Return what the line of a passage is paired by."""
+    owner = passage.owner
+    worksheet = owner.above if has_worksheet else ()
+    part = " ".join((owner.perspective, owner.form, owner.part, *worksheet))
+    return {"part": part, "key": owner.key, "kind": owner.kind, "label": owner.heading}
 
 
 def _sign(passage: Passage) -> tuple[str, ...]:

@@ -50,6 +50,9 @@ class Owner:
     above: tuple[str, ...] = ()
     """Of a line the words of the part or worksheet that numbers it."""
 
+    part: str = ""
+    """Key of the part of the form that it is in."""
+
 
 @dataclass(frozen=True)
 class Passage:
@@ -214,6 +217,7 @@ def _owner(row: AnchorRecord, rows: Mapping[str, AnchorRecord]) -> Owner:
         is_own_key=bool(row["key"]),
         element_id=row["element_id"],
         above=find_masked_words(_numbering(chain)),
+        part=next((link["key"] or "" for link in chain if link["kind"] == "part"), ""),
     )
 
 

@@ -28,7 +28,16 @@ from taxkg_assets.graph.passages import (
     Passage,
     build_comparable_documents,
 )
-from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, classify_nature, find_changes, masked
+from taxkg_assets.graph.text_diff import (
+    ROUTINE,
+    Change,
+    Token,
+    Wording,
+    classify_nature,
+    find_changes,
+    find_masked_words,
+    masked,
+)
 from taxkg_assets.records import DocumentRecord, PlacedBoxRecord, RevisionRecord, copy_place, iter_records
 from taxkg_assets.rules.models.revisions import load_revisions
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
@@ -185,7 +194,9 @@ def _is_gone(passage: Passage, *, own: ComparableDocument, other: ComparableDocu
         return all(passage.words != p.words for p in other.passages if p.kind == ADDRESS)
     if passage.kind != ROW and sum(map(str.isalpha, "".join(t.norm for t in passage.tokens))) < _LEAST_LETTERS:
         return False
-    return not _is_printed(passage.words, own=own, other=other, is_copied=passage.kind == BLOCK)
+    # Of a line, the words and the number are printed together.
+    runs = [passage.words, find_masked_words(passage.text)] if passage.kind == LINE else [passage.words]
+    return not all(_is_printed(run, own=own, other=other, is_copied=passage.kind == BLOCK) for run in runs)
 
 
 def _is_printed(words: Sequence[str], *, own: ComparableDocument, other: ComparableDocument, is_copied: bool) -> bool:

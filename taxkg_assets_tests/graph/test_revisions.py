@@ -115,6 +115,41 @@ def test_lines_of_a_schedule_are_added_and_renumbered() -> None:
     ]
 
 
+def test_a_line_whose_label_grows_under_a_renamed_part_is_the_same_line() -> None:
+    before, after = Paper("f9--2030", "2030"), Paper("f9--2031", "2031")
+    before.heading("Dues and Fees", "part_I", kind="part").line("14", "Add lines 12 and 13")
+    before.line("15", "Dues paid in 2030 and what is left over of the year 2029")
+    after.heading("What Is Paid", "part_I", kind="part").line("14", "Add lines 12e, 13a, and 13b")
+    after.line(
+        "15",
+        "Dues paid in 2031 and what is left over of the year 2030. If the former keeper of the boat paid a share "
+        "of them, name that keeper here, with the number of each berth and the day on which the boat left it",
+    )
+    rows = changes_between(before, after)
+    assert [(r["kind"], r["key"]) for r in rows if "line" in r["key"]] == [
+        ("text changed", "line_14"),
+        ("text changed", "line_15"),
+    ]
+
+
+def test_the_answers_below_a_question_are_compared_with_the_line_that_contains_them() -> None:
+    answer = "Yes. Fill in the worksheet for boats in the guide before you go on with the next page"
+    before = schedule("2030", "1 Harbour dues for boats", "2 Do you own a boat? " + answer, "3 Add lines 1 and 2")
+    after = Paper("f9--2031", "2031").heading("Part I", "part_I", kind="part")
+    after.line("1", "Harbour dues for boats").line("2", "Do you own a boat?")
+    after.text(answer.replace("next page", "last page")).line("3", "Add lines 1 and 2")
+    (row,) = changes_between(before, after)
+    assert (row["kind"], row["key"], row["after"].count("\n")) == ("text changed", "line_2", 1)
+
+
+def test_a_line_is_added_where_its_words_were_printed_without_a_number() -> None:
+    before = schedule("2030", "1 Harbour dues for boats", "2 Fees").text(
+        "Check if Somebody else pays for the berth Nobody sleeps on board Another owner has bought the boat this year"
+    )
+    after = schedule("2031", "1 Harbour dues for boats", "2 Fees", "3 Somebody else pays for the berth")
+    assert ("line added", "line_3") in [(r["kind"], r["key"]) for r in changes_between(before, after)]
+
+
 def test_a_corrected_list_of_lines_is_a_change_of_substance() -> None:
     before = schedule("2030", "1 Dues", "2 Fees", "3 Add lines 4, 7 through 16, and 18")
     after = schedule("2031", "1 Dues", "2 Fees", "3 Add lines 4, 7 through 16, 18, and 19")

@@ -7,7 +7,7 @@ together. Labels in the left margin (Part I, Step 2) head the lines next to them
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 
 from taxkg_assets.extraction.forms.line_numbers import (
@@ -74,7 +74,12 @@ class FormLines:
 
 
 def find_form_lines(
-    page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = (), stated_keys: Container[str] = ()
+    page: Page,
+    lines: Sequence[Line],
+    *,
+    braces: Sequence[Line] = (),
+    stated_keys: Container[str] = (),
+    is_option: Callable[[LineNumber], bool] = lambda start: False,
 ) -> FormLines:
     """Find the numbered lines of a form's page.
 
@@ -84,19 +89,22 @@ def find_form_lines(
         braces: Tall braces of the page, from `split_brace`.
         stated_keys: Keys of lines that the spoken texts of the page's fields state. With such keys, fewer numbers are
             needed to form a column, and lines may have no words.
+        is_option: Whether a number is that of a check box within a line.
 
     Returns:
         Numbered lines and remaining text; no numbered lines if too few numbers form a column.
     """
     pieces = join_letters(split_at_numbers(lines))
-    numbers = _drop_large([start for piece in pieces if (start := read_line_number(piece)) is not None])
+    starts = [start for piece in pieces if (start := read_line_number(piece)) is not None]
+    options = [start for start in starts if is_option(start)]
+    numbers = _drop_large([start for start in starts if not any(start is option for option in options)])
     repeats = find_repeats(numbers, pieces)
     other_ids = {id(start) for start in (*repeats, *find_amounts(numbers, repeats, pieces))}
     starts = keep_columns([start for start in numbers if id(start) not in other_ids])
     if len(starts) < (limits().stated_lines if stated_keys else limits().lines):
         return FormLines(rest=list(pieces))
     taken_ids = {id(start.piece) for start in repeats}
-    free_pieces = [piece for piece in pieces if id(piece) not in taken_ids]
+    free_pieces = _join_options([piece for piece in pieces if id(piece) not in taken_ids], starts, options)
     start_pieces = [start.piece for start in starts]
     free_pieces = cut_leads(page, free_pieces, start_pieces)
     labels = find_labels(page, free_pieces, start_pieces)
@@ -113,6 +121,25 @@ def find_form_lines(
     for unit in units:
         unit.lines = _join_by_row(unit.lines)
     return FormLines(units, labels, [start.piece for start in repeats], other_pieces)
+
+
+def _join_options(pieces: Sequence[Line], starts: Sequence[LineNumber], options: Sequence[LineNumber]) -> list[Line]:
+    """Join the check boxes of each row from the first one on: further ones reach into the column to the right."""
+    start_ids = {id(start.piece) for start in starts}
+    joined_pieces = list(pieces)
+    for option in sorted(options, key=lambda option: option.x0):
+        row = sorted(
+            (
+                piece
+                for piece in joined_pieces
+                if abs(piece.base - option.piece.base) < 2 and piece.x0 >= option.x0 and id(piece) not in start_ids
+            ),
+            key=lambda piece: piece.x0,
+        )
+        if any(piece is option.piece for piece in row):
+            joined_pieces = [piece for piece in joined_pieces if not any(piece is other for other in row)]
+            joined_pieces.append(join_row(row))
+    return joined_pieces
 
 
 def _keep_worded(units: Sequence[FormLine], stated_keys: Container[str]) -> list[FormLine]:

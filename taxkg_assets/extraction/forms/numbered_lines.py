@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from taxkg_assets.extraction.forms.form_lines import FormLine, FormLines, find_form_lines
 from taxkg_assets.extraction.forms.head_rows import are_heads_of_one_grid, take_words_over
 from taxkg_assets.extraction.forms.line_labels import find_label
+from taxkg_assets.extraction.forms.line_numbers import LineNumber, plain_number
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_columns import find_column_heads
 from taxkg_assets.extraction.forms.stated_fields import StatedField
@@ -38,7 +40,13 @@ def read_form_lines(
     """
     heads, other_lines = find_column_heads(lines, stated_fields)
     units_over, other_lines = take_words_over(heads, other_lines)
-    form_lines = find_form_lines(page, other_lines, braces=braces, stated_keys=_stated_keys(stated_fields))
+    form_lines = find_form_lines(
+        page,
+        other_lines,
+        braces=braces,
+        stated_keys=_stated_keys(stated_fields),
+        is_option=partial(_is_option, stated_fields=stated_fields),
+    )
     if stated_fields:
         add_stated_lines(form_lines, stated_fields)
     for unit in form_lines.lines:
@@ -64,6 +72,22 @@ def _stated_keys(stated_fields: Sequence[StatedField]) -> set[str]:
     """Return the keys that fields state, and for a key with a letter also the number alone: `line_4` for `line_4b`."""
     keys = {stated_field.key for stated_field in stated_fields if stated_field.key}
     return keys | {key.rstrip("abcdefghijklmnopqrstuvwxyz") for key in keys if key[-1].islower() and key[-2].isalnum()}
+
+
+def _is_option(start: LineNumber, *, stated_fields: Sequence[StatedField]) -> bool:
+    """Decide whether a number is that of a check box next to it, which belongs to another line or to a table's row."""
+    right = start.text_x0 if start.text_x0 - start.piece.x0 > limits().number_pt else start.x0 + limits().box_left_pt
+    boxes = [
+        stated_field
+        for stated_field in stated_fields
+        if stated_field.field.kind == "checkbox"
+        and start.x0 < stated_field.field.x0 < min(right, start.x0 + limits().box_left_pt)
+        and stated_field.field.y0 - 2 <= (start.piece.y0 + start.piece.y1) / 2 <= stated_field.field.y1 + 2
+    ]
+    number = plain_number(start.number)
+    return bool(boxes) and not any(
+        box.key.endswith(number) or (not box.key and not (box.row or box.column)) for box in boxes
+    )
 
 
 def _is_mere_number(unit: FormLine, stated_fields: Sequence[StatedField]) -> bool:

@@ -6,8 +6,8 @@ Rows of the table `anchors` are made of it in anchors.py; owners of paragraphs i
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.keys import Key, division_word, find_key, find_numbered_line, find_statute_key
@@ -89,7 +89,7 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
     Returns:
         Headings in reading order.
     """
-    outline = _Outline(identity)
+    outline = _Outline(identity, levels=_find_levels(blocks))
     previous_block: Block | None = None
     for block in blocks:
         if block.is_pictured != (previous_block is not None and previous_block.is_pictured):
@@ -108,8 +108,9 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
 class _Outline:
     """Takes headings in reading order; a stack holds those that are open."""
 
-    def __init__(self, identity: Identity) -> None:
+    def __init__(self, identity: Identity, *, levels: Mapping[tuple[float, bool], int]) -> None:
         self.identity = identity
+        self._levels = levels
         self.headings: list[Heading] = []
         self._stack: list[int] = []
         self._repeat_counts: Counter[tuple[str, str | None, int, str, int]] = Counter()
@@ -124,7 +125,8 @@ class _Outline:
         if block.is_continued and headings:
             headings[-1].text += f" {block.text}"
             return
-        kind, key, rank = _rank_heading(block, doc_type=self.identity.doc_type)
+        level = block.level if block.level > 0 else self._levels.get(_type_of(block), 0)
+        kind, key, rank = _rank_heading(block, doc_type=self.identity.doc_type, level=level)
         if block.is_code and key is None:
             rank = self._rank_article(block, rank)
         elif block.named is not None and block.named.kind == "section":
@@ -263,8 +265,27 @@ def _find_key(text: str, doc_type: str) -> Key | None:
     return find_numbered_line(text) if found is None and doc_type == "filer_instructions" else found
 
 
-def _rank_heading(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
-    """Return a heading's kind, key and rank."""
+def _find_levels(blocks: Sequence[Block]) -> dict[tuple[float, bool], int]:
+    """Find the level that the structure tags give most headings of one type, for pages that are read by their layout.
+
+    Without it, a heading on such a page would hold the tagged headings of its own type that follow.
+    """
+    counts: dict[tuple[float, bool], Counter[int]] = defaultdict(Counter)
+    for block in blocks:
+        if block.is_heading and not block.is_run_in and block.level > 0:
+            counts[_type_of(block)][block.level] += 1
+    return {
+        heading_type: min(levels, key=lambda level: (-levels[level], level)) for heading_type, levels in counts.items()
+    }
+
+
+def _type_of(block: Block) -> tuple[float, bool]:
+    """Return size and slope of a heading's type."""
+    return round(block.size, 1), block.is_italic
+
+
+def _rank_heading(block: Block, *, doc_type: str, level: int) -> tuple[str, str | None, Rank]:
+    """Return a heading's kind, key and rank; `level` is that of the structure tags, 0 for none."""
     if block.named is not None:
         if block.named.kind == "subsection":
             return block.named.kind, block.named.key, _INNER_RANK
@@ -288,7 +309,7 @@ def _rank_heading(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank
             rank = (_EXAMPLE, 0.0)
         return (key.kind, key.key, rank) if key is not None else ("runin", None, rank)
     # Of headings in one size the makers' level decides, then italics.
-    rank = (0, -round(block.size, 1) + 0.01 * max(0, block.level) + (0.005 if block.is_italic else 0.0))
+    rank = (0, -round(block.size, 1) + 0.01 * level + (0.005 if block.is_italic else 0.0))
     if key is not None and key.kind == "part" and load_roles().ordinals.matches(block.lines[0].text):
         rank = _PART_RANK
     return (key.kind, key.key, rank) if key is not None else ("section", None, rank)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
 from taxkg_assets.rules.models.roles import load_roles
@@ -10,7 +10,7 @@ from taxkg_assets.rules.models.roles import load_roles
 _TEXT_ROLES = ("BodyText", "ListBlock", "Callout", "PageArtifact")
 
 
-def find_distant_titles(blocks: Iterable[Block], *, titles: Mapping[str, str]) -> dict[str, str]:
+def find_distant_titles(blocks: Sequence[Block], *, titles: Mapping[str, str]) -> dict[str, str]:
     """Find titles for tables that have none right above them: the heading of the worksheet or chart that contains them.
 
     Args:
@@ -22,16 +22,30 @@ def find_distant_titles(blocks: Iterable[Block], *, titles: Mapping[str, str]) -
     """
     new_titles: dict[str, str] = {}
     heading, page = "", 0
+    heading_texts = {block.text for block in blocks if block.role in HEADER_ROLES}
+    # Titles of tables whose heading the publisher tagged after them.
+    waiting_titles: set[str] = set()
+    begun_ids: set[str] = set()
     for block in blocks:
         if block.page != page:
             heading, page = "", block.page
+            waiting_titles.clear()
+        if block.text in waiting_titles and block.table_id is None:
+            waiting_titles.remove(block.text)
+            continue
         if block.role in HEADER_ROLES and not block.is_run_in:
             heading = block.text if load_roles().table_headings.matches(block.text) else ""
         elif block.table_id is not None and block.table_id in titles:
-            if titles[block.table_id]:
-                heading = ""
+            title = titles[block.table_id]
+            if title:
+                is_first = block.table_id not in begun_ids
+                if is_first and heading not in ("", title) and title in heading_texts:
+                    waiting_titles.add(title)
+                # A table with a heading of its own is not the one that the heading before it names.
+                heading = heading if title in waiting_titles else ""
             elif heading:
                 new_titles[block.table_id] = heading
+            begun_ids.add(block.table_id)
         elif block.role not in _TEXT_ROLES and not block.is_run_in:
             heading = ""
     return new_titles

@@ -35,7 +35,7 @@ class TagUnit:
     Attributes:
         place: Position of the tag.
         path: Path of the tag, equal on all pages that it continues on.
-        table_ix: Tag of the table; −1 for other text.
+        table_ix: Tag of the table, or a number after all tags for a drawn table without one; −1 for other text.
         lines: Printed lines.
         has_mark: Whether it begins with the mark of a list item.
         is_item_start: Whether it begins a list item.
@@ -70,7 +70,7 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
     units: list[TagUnit] = []
     unit_by_table: dict[int, TagUnit] = {}
     seen_items: set[int] = set()
-    tables = {region.tag_ix for region in regions}
+    tables = {region.tag_ix for region in regions if region.tag_ix >= 0}
     labels = find_strayed_labels(lines, places)
     strayed_ids = {id(label) for label in labels.values()}
     for line in lines:
@@ -78,11 +78,13 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
             continue
         tag_ix = line.spans[0].tag_ix
         place = places[tag_ix] if tag_ix >= 0 else _place_untagged(line, regions)
-        if place.table_ix in tables and place.row_ix >= 0:
-            unit = unit_by_table.get(place.table_ix)
+        table_ix = place.table_ix if place.table_ix in tables and place.row_ix >= 0 else -1
+        table_ix = _find_drawn_table(line, page, regions) if table_ix < 0 else table_ix
+        if table_ix >= 0:
+            unit = unit_by_table.get(table_ix)
             if unit is None:
-                path = page.tags[place.table_ix].path
-                unit = unit_by_table[place.table_ix] = TagUnit(place, path, place.table_ix)
+                path = page.tags[table_ix].path if table_ix in tables else ()
+                unit = unit_by_table[table_ix] = TagUnit(place, path, table_ix)
                 units.append(unit)
             unit.lines.append(line)
             continue
@@ -99,6 +101,15 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
         seen_items.add(place.item_ix)
         units.append(TagUnit(place, path, -1, new_lines, place.is_mark, is_first))
     return join_at_links(units, page.tags) if any(tag.kind == "Link" for tag in page.tags) else units
+
+
+def _find_drawn_table(line: Line, page: Page, regions: Sequence[TableRegion]) -> int:
+    """Return the number of the table that has no tag and whose region encloses a line; −1 for none."""
+    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+    for ix, region in enumerate(regions):
+        if region.tag_ix < 0 and region.x0 - 1 <= x <= region.x1 + 1 and region.y0 - 1 <= y <= region.y1 + 1:
+            return len(page.tags) + ix
+    return -1
 
 
 def _place_untagged(line: Line, regions: Sequence[TableRegion]) -> TagPlace:
@@ -196,7 +207,7 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     has_headings = state.has_heading_tags and _has_tagged_headings(units, body=body)
     for ix, (unit, parts) in enumerate(zip(units, segments, strict=True)):
         if unit.table_ix >= 0:
-            for region_ix, lines in _share_lines(unit, regions).items():
+            for region_ix, lines in _share_lines(unit, page, regions).items():
                 maker.add_table(lines, region_ix, columns.locate(lines)[0])
             continue
         heads_table = ix in titles
@@ -292,8 +303,10 @@ def _is_large(unit: TagUnit, *, body: float) -> bool:
     return sum(len(line.text) for line in unit.lines) <= limit.heading_chars
 
 
-def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:
+def _share_lines(unit: TagUnit, page: Page, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:
     """Assign the lines of a tagged table to its regions: the layout may read several tables of one tag."""
+    if unit.table_ix >= len(page.tags):
+        return {unit.table_ix - len(page.tags): unit.lines}
     region_indices = [ix for ix, region in enumerate(regions) if region.tag_ix == unit.table_ix]
     lines_by_region: dict[int, list[Line]] = {}
     for line in unit.lines:

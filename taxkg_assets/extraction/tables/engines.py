@@ -24,6 +24,7 @@ from taxkg_assets.extraction.tables.parts import Part
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.tables import find_tables, find_title, find_unread_boxes
 from taxkg_assets.extraction.tables.tagged import read_tagged_page
+from taxkg_assets.extraction.tables.untagged import find_untagged_tables
 from taxkg_assets.rules.models.tables import load_tables
 
 DOCLING_REMEDY = "Install it with `pip install '.[docling]'` in the checkout, or set TAXKG_TABLE_ENGINE=own."
@@ -113,7 +114,7 @@ def _read_page(page: Page, is_face: bool, text: PrintedText | None, continued: C
     if not page.tags:
         return find_tables(page, is_face=is_face)
     if not has_table_tag(page.tags):
-        return []
+        return find_untagged_tables(page)
     furniture = text.find_furniture(page) if text is not None else ()
     return continued.add(page, read_tagged_page(page, furniture_spans=furniture, earlier_headers=continued.headers))
 

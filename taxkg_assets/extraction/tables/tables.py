@@ -90,7 +90,7 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
             _follows(previous_table[0], drawing.box) or _is_side_by_side(previous_table[0], drawing.box)
         )
         if not (caption or table.is_titled) and previous_table is not None and is_shared:
-            caption = previous_table[1]
+            caption = _find_line_between(runs, previous_table[0], drawing.box) or previous_table[1]
         previous_table = (drawing.box, caption)
         tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
     return tables
@@ -266,7 +266,7 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
         if run.middle < box.y0
         and not load_roles().icons.matches(run.text.strip())
         and box.x0 - 6 <= run.center <= box.x1 + 6
-        and not any(other.box is not box and other.box.holds(run) for other in drawings)
+        and not any(other.box.holds(run) for other in drawings if not _surrounds(other.box, box))
         and not is_filing_note(run.text)
     ]
     adjacent = [
@@ -301,6 +301,13 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
     return _join_lines(caption_lines[:count][::-1])
 
 
+def _surrounds(outer: Rectangle, inner: Rectangle) -> bool:
+    """Decide whether a box is another one or a frame around it, in which its caption may be."""
+    return (
+        outer.x0 <= inner.x0 + 1 and outer.y0 <= inner.y0 + 1 and outer.x1 >= inner.x1 - 1 and outer.y1 >= inner.y1 - 1
+    )
+
+
 def _continues(line: Sequence[Run]) -> bool:
     """Decide whether a line continues one above it: it begins with a small letter of a word."""
     return line[0].text[:2].islower() and line[0].text[:2].isalpha()
@@ -331,6 +338,14 @@ def _follows(above: Rectangle, below: Rectangle) -> bool:
     """Decide whether a box is right under another of the same width, so that one caption covers both."""
     gap = load_tables().regions.caption_gap_pt
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
+
+
+def _find_line_between(runs: Sequence[Run], above: Rectangle, below: Rectangle) -> str:
+    """Return the words of a printed line between two boxes of one width, which name the lower one; empty for none."""
+    gap = Rectangle(below.x0, above.y1, below.x1, below.y0)
+    lines = find_lines(run for run in runs if gap.holds(run, slack=0.0))
+    text = _join_lines(lines) if len(lines) == 1 else ""
+    return "" if load_roles().sentence_ends.matches(text) else text
 
 
 def _is_side_by_side(left: Rectangle, right: Rectangle) -> bool:

@@ -22,6 +22,7 @@ from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, bounding_box_of
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
+from taxkg_assets.extraction.tables.untagged import has_tall_rules, keep_headed_grids
 from taxkg_assets.extraction.tables.worksheet_parts import find_inner_tables, is_amount_row
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
 from taxkg_assets.rules.models.roles import load_roles
@@ -51,18 +52,23 @@ def read_tagged_page(
             tag.
 
     Returns:
-        Tables in tag order.
+        Tables in tag order, then grids without a tag.
     """
     tagged_tables = find_tagged_tables(page, furniture_spans=furniture_spans, earlier_headers=earlier_headers)
     # Worksheets and what is in them are read by their tags alone: a page with no other table needs no second reading.
-    drawn_tables = (
-        find_tables(page, is_face=False) if any(table.region.kind == "ruled" for table in tagged_tables) else []
-    )
-    return [
+    is_needed = any(table.region.kind == "ruled" for table in tagged_tables) or has_tall_rules(page)
+    drawn_tables = find_tables(page, is_face=False) if is_needed else []
+    untagged_tables = [
+        table
+        for table in keep_headed_grids(drawn_tables)
+        if not any(_overlaps(table.region, tagged_table.region) for tagged_table in tagged_tables)
+    ]
+    chosen_tables = [
         table
         for tagged_table in tagged_tables
         for table in _choose(tagged_table, _draw_alone(page, tagged_table, drawn_tables))
     ]
+    return chosen_tables + untagged_tables
 
 
 def _draw_alone(page: Page, table: FoundTable, drawn_tables: Sequence[FoundTable]) -> Sequence[FoundTable]:

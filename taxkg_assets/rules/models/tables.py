@@ -181,6 +181,8 @@ class Tagged(Section):
         title_chars: Most characters of a leading row that is a title; a longer one is a note.
         group_words: Most words of a bold name of a group of lines.
         inner_rows: Least number of rows of amounts of a table inside a worksheet.
+        drawn_columns: Least number of columns, each with a header, of a drawn grid that is a table without any tag.
+        drawn_rule_pt: Least length of a vertical rule of such a grid, in points.
     """
 
     agreement_frac: float
@@ -196,6 +198,8 @@ class Tagged(Section):
     title_chars: int
     group_words: int
     inner_rows: int
+    drawn_columns: int
+    drawn_rule_pt: float
 
 
 class InnerLeaders(RuleList[Rule]):

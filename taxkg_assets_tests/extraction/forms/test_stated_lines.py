@@ -187,3 +187,25 @@ def test_a_total_is_in_the_column_of_the_field_right_above_it() -> None:
 
 def test_a_total_far_below_is_in_no_column_that_it_does_not_name() -> None:
     assert not _totals(600)["6. Sums."]
+
+
+def test_numbers_of_check_boxes_that_state_another_line_are_no_lines() -> None:
+    form = TemplatedForm()
+    form.put(36, 60, "Schedule Q (Form 9999)", "b")
+    for ix, words in enumerate(("Boats", "Berths", "Buoys")):
+        y = 110 + 40 * ix
+        _put_amount(form, y, f"{ix + 4}a", words, f"{ix + 4}a. {words}.")
+        form.put(300, y, "b", "b")
+        form.put(320, y, "Dues")
+        form.add((400, y - 10, 470, y + 2), f"{ix + 4}b. Dues.")
+        form.put(56, y + 20, "c", "b")
+        form.put(75, y + 20, "Check if")
+        for x, option, answer in ((150, 1, "Sold"), (310, 2, "Rented out"), (420, 3, "")):
+            form.put(x, y + 20, str(option), "b")
+            if answer:
+                form.put(x + 28, y + 20, answer)
+            form.add((x + 12, y + 11, x + 22, y + 21), f"{ix + 4}c. {option}. {answer}.", kind="checkbox")
+    headings = _headings(_frames(form))
+    assert list(headings) == [f"line_{number}{letter}" for number in (4, 5, 6) for letter in "abc"]
+    assert {headings[f"line_{number}c"] for number in (4, 5, 6)} == {"Check if 1 Sold 2 Rented out 3"}
+    assert {headings[f"line_{number}b"] for number in (4, 5, 6)} == {"Dues"}

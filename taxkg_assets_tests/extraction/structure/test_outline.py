@@ -1,0 +1,26 @@
+"""The outline of a document of which some pages are read by their structure tags, and others by their layout."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from taxkg_assets.extraction.structure.outline import find_outline
+from taxkg_assets_tests.extraction.typeset import Booklet, blocks_of, filler, identity_of
+
+_IDENTITY = identity_of("publication", form="")
+
+
+def _parents(levels: dict[str, int]) -> dict[str, str]:
+    """Return the parent of each heading, given the levels of those that the tags state."""
+    booklet = Booklet().head("Keeping Bees", size=24.0).turn()
+    for text, size in (("Hives", 17.0), ("Queens", 13.0), ("Swarms", 17.0), ("Drones", 13.0), ("Meadows", 17.0)):
+        booklet.head(text, size=size).lines(*filler(4), gap=4)
+    blocks = [replace(block, level=levels.get(block.text, -1)) for block in blocks_of(booklet, identity=_IDENTITY)]
+    headings = find_outline(blocks, identity=_IDENTITY)
+    texts = [heading.text for heading in headings]
+    return {heading.text: texts[heading.parent] if heading.parent >= 0 else "" for heading in headings}
+
+
+def test_a_heading_that_no_tag_states_holds_no_tagged_heading_of_its_own_type() -> None:
+    parents = _parents({"Hives": 2, "Queens": 3, "Drones": 3, "Meadows": 2})
+    assert parents == {"Hives": "", "Queens": "Hives", "Swarms": "", "Drones": "Swarms", "Meadows": ""}
