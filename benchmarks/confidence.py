@@ -238,13 +238,13 @@ def ask_development(judge: Judge, sections: pl.DataFrame) -> list[Outcome]:
     An answer is right if it contains all labeled passages, or others that readers judged to settle the question.
     """
     questions = [own for name in SETS[DEVELOPMENT] for own in read_half(name, sections)[0]]
-    asked = {own["id"]: ask_with_signals(judge.searcher, own["query"], settings=OFF) for own in questions}
-    replies = {name: Reply(own.answer, own.confidence, is_abstained=False) for name, (own, _, _) in asked.items()}
+    answered = {own["id"]: ask_with_signals(judge.searcher, own["query"], settings=OFF) for own in questions}
+    replies = {name: Reply(own.answer, own.confidence, is_abstained=False) for name, (own, _, _) in answered.items()}
     families = {own["id"]: find_family(own) for own in questions}
     accepted = accept_judged(Evaluated(questions, replies, [], families), read_judged(group_texts(sections)))
     found = []
     for question in accepted.questions:
-        _, kind, signals = asked[question["id"]]
+        _, kind, signals = answered[question["id"]]
         is_right = bool(score_answer(question, replies[question["id"]]).get("contains_all"))
         family, is_answerable = families[question["id"]], bool(question["gold"])
         found.append(Outcome(DEVELOPMENT, family, kind, signals, is_right, is_answerable=is_answerable))
@@ -315,7 +315,7 @@ def fit_kinds(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
     """Fit the kinds of answers that these questions get, each question weighted by its source.
 
     The bias is fitted again on the development questions alone: for those of data/training one passage is listed, and
-    answers by other passages, which nobody judged, would make all answers look less right than they are.
+    answers by other passages, which no reader judged, would make all answers look less right than they are.
 
     Args:
         outcomes: Questions of all sources.
