@@ -6,7 +6,7 @@ Pinned to the Dagster of requirements.lock. Each name says why the public API do
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -40,8 +40,10 @@ __all__ = [
     "add_partition_metadata",
     "data_version_of",
     "input_versions_of",
+    "keep_code_servers",
     "record_runs_at",
     "reuse_engines",
+    "run_daemon",
     "set_data_version",
     "step_of",
 ]
@@ -218,3 +220,34 @@ def reuse_engines() -> None:
         return column_name in seen
 
     SqlEventLogStorage._has_asset_key_col_on_connection = has_column  # type: ignore[method-assign]
+
+
+def keep_code_servers(is_outdated: Callable[[], bool]) -> None:
+    """Let the daemon start new code servers only where one has ended or failed, or the code is outdated.
+
+    Dagster has no setting for it: its daemon clears the registry of servers each minute.
+
+    Args:
+        is_outdated: Returns whether the code has changed since the last call.
+    """
+    # Loaded here: only the daemon needs it.
+    from dagster._core.remote_representation.grpc_server_registry import ErrorRegistryEntry, GrpcServerRegistry
+
+    clear: Callable[[GrpcServerRegistry], None] = GrpcServerRegistry.clear_all_grpc_endpoints
+
+    def clear_outdated(registry: GrpcServerRegistry) -> None:
+        has_ended_server = any(
+            isinstance(entry, ErrorRegistryEntry) or entry.process.server_process.poll() is not None
+            for entry in list(registry._active_entries.values())
+        )
+        if is_outdated() or has_ended_server:
+            clear(registry)
+
+    GrpcServerRegistry.clear_all_grpc_endpoints = clear_outdated  # type: ignore[method-assign]
+
+
+def run_daemon() -> None:
+    """Run the command line of Dagster's daemon, which has no public entry point."""
+    from dagster._daemon.cli import main  # loaded here: only the daemon needs it
+
+    main()

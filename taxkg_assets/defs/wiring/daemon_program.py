@@ -6,11 +6,9 @@ of a processor each time, and memory for two of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-from dagster._core.remote_representation.grpc_server_registry import ErrorRegistryEntry, GrpcServerRegistry
-from dagster._daemon.cli import main
+from taxkg_assets.defs.wiring.compat import keep_code_servers, run_daemon
 
 PACKAGE = Path(__file__).resolve().parents[2]
 
@@ -31,32 +29,25 @@ def read_code_state(folder: Path = PACKAGE) -> CodeState:
     return {str(path): (status.st_mtime_ns, status.st_size) for path in files if (status := path.stat())}
 
 
-def keep_code_servers(folder: Path = PACKAGE) -> None:
-    """Let registries start new code servers only where one has ended or failed, or a file of the package has changed.
+class CodeWatch:
+    """Whether a file of code or rules has changed since the last look.
 
     Args:
         folder: Folder of the package.
     """
-    clear: Callable[[GrpcServerRegistry], None] = GrpcServerRegistry.clear_all_grpc_endpoints
-    seen = read_code_state(folder)
 
-    def clear_outdated(registry: GrpcServerRegistry) -> None:
-        nonlocal seen
-        state = read_code_state(folder)
-        if state != seen or _has_ended_server(registry):
-            seen = state
-            clear(registry)
+    def __init__(self, folder: Path = PACKAGE) -> None:
+        self._folder = folder
+        self._seen = read_code_state(folder)
 
-    GrpcServerRegistry.clear_all_grpc_endpoints = clear_outdated  # type: ignore[method-assign]
-
-
-def _has_ended_server(registry: GrpcServerRegistry) -> bool:
-    return any(
-        isinstance(entry, ErrorRegistryEntry) or entry.process.server_process.poll() is not None
-        for entry in list(registry._active_entries.values())
-    )
+    def is_outdated(self) -> bool:
+        """Return whether a file has changed, appeared or gone since the last call."""
+        state = read_code_state(self._folder)
+        has_changed = state != self._seen
+        self._seen = state
+        return has_changed
 
 
 if __name__ == "__main__":
-    keep_code_servers()
-    main()
+    keep_code_servers(CodeWatch().is_outdated)
+    run_daemon()

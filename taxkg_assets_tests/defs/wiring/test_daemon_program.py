@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from dagster._core.remote_representation.grpc_server_registry import ErrorRegistryEntry, GrpcServerRegistry
 
-from taxkg_assets.defs.wiring.daemon_program import keep_code_servers, read_code_state
+from taxkg_assets.defs.wiring.compat import keep_code_servers
+from taxkg_assets.defs.wiring.daemon_program import CodeWatch, read_code_state
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(
         GrpcServerRegistry, "clear_all_grpc_endpoints", GrpcServerRegistry.clear_all_grpc_endpoints
     )  # put back after the test
-    keep_code_servers(tmp_path)
+    keep_code_servers(CodeWatch(tmp_path).is_outdated)
     return tmp_path
 
 
