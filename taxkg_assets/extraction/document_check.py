@@ -70,7 +70,7 @@ class DocumentCheck:
             ValueError: The check is made while a document is read.
         """
         if self.find is None:
-            raise ValueError(f"{self.name} cannot be checked on tables: it is checked while a document is read.")
+            raise ValueError(f"{self.name} is checked only while a document is read, not on stored tables.")
         return self.find(**{name: frames[name] for name in self.reads})
 
     def describe(self, count: int) -> str:

@@ -73,10 +73,11 @@ def draw_evidence(released: Released, node_id: str, *, page: int | None = None, 
     page_number = page or node.page
     boxes = [box for box in node.bboxes or () if box.page == page_number]
     if page_number is None or not boxes:
-        page_list = ", ".join(str(p) for p in sorted({box.page for box in node.bboxes or ()}))
-        actual_pages = f"it is on page {page_list}" if page_list else "it is not part of a document in the home"
+        pages = sorted({box.page for box in node.bboxes or ()})
+        on_pages = f"on page{'s' if len(pages) > 1 else ''} {', '.join(map(str, pages))}"
+        actual_pages = f"It is {on_pages}" if pages else "It is not part of a document in the home"
         requested = "a page" if page_number is None else f"page {page_number}"
-        raise EvidenceNotFoundError(f"{node_id} is not on {requested}: {actual_pages}.")
+        raise EvidenceNotFoundError(f"{node_id} is not on {requested}. {actual_pages}.")
     documents = released.table("documents").filter(pl.col("document_id") == node.document_id)
     (document,) = iter_records(documents, DocumentRecord)
     with opened_page(document, page_number) as sheet:

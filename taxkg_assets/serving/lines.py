@@ -157,7 +157,7 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
     other_words = re.sub(r"(?i)^form\b|\bform$", "", other_words.strip()).strip()
     if other_words and (revision or not _REVISION.match(other_words)):
         raise LineNotFoundError(
-            f"{other_words!r} does not belong to the name of the form {form}. To choose a revision, use `--revision`."
+            f"{other_words!r} is not part of the name of form {form}. If it is a revision, give it as `--revision`."
         )
     revision = revision or other_words
     form_lines = lines.filter(pl.col("form") == form).join(
