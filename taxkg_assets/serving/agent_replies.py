@@ -109,15 +109,11 @@ def reply_passages(results: Iterable[Result], *, is_full: bool) -> PassagesReply
     Returns:
         The reply.
     """
-    rows = [
-        PassageReply(
-            **(_source(row) | ({"text": row.text} if is_full else {})),
-            doc_type=row.doc_type,
-            is_cut=not is_full and len(" ".join(row.text.split())) > SHORT,
-            cautions=_cautions(row.quality),
-        )
-        for row in results
-    ]
+    rows = []
+    for row in results:
+        source = _source(row) | ({"text": row.text} if is_full else {})
+        is_cut = source["text"].split() != row.text.split()
+        rows.append(PassageReply(**source, doc_type=row.doc_type, is_cut=is_cut, cautions=_cautions(row.quality)))
     return PassagesReply(passages=rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from taxkg_assets.settings import Settings
 
 CONTEXT_CHARS = 120
 """Most characters that an excerpt has before its quote."""
+FULL_LINE = 0.6
+"""Share of the width of the lines above from which a line is no short last one."""
 
 
 def answer_with_places(released: Released, question: str, *, settings: Settings, **options: Any) -> Answer:
@@ -75,35 +78,44 @@ def join_lines(boxes: Iterable[BoundingBox]) -> list[BoundingBox]:
         One rectangle for each block of lines, in the same order.
     """
     regions: list[BoundingBox] = []
+    last_line: BoundingBox | None = None
     for box in boxes:
-        if regions and _continues(regions[-1], box):
-            last = regions[-1]
+        if last_line is not None and _continues(regions[-1], last_line, box):
+            region = regions[-1]
             regions[-1] = BoundingBox(
-                page=last.page,
-                x0=min(last.x0, box.x0),
-                y0=min(last.y0, box.y0),
-                x1=max(last.x1, box.x1),
-                y1=max(last.y1, box.y1),
+                page=region.page,
+                x0=min(region.x0, box.x0),
+                y0=min(region.y0, box.y0),
+                x1=max(region.x1, box.x1),
+                y1=max(region.y1, box.y1),
             )
         elif box not in regions:
             regions.append(box)
+        last_line = box
     return regions
 
 
-def _continues(region: BoundingBox, line: BoundingBox) -> bool:
-    """Return whether a line overlaps a region or is the next one below it: less than a line's height apart."""
+def _continues(region: BoundingBox, last_line: BoundingBox, line: BoundingBox) -> bool:
+    """Return whether a line overlaps a region or is the next one below it: less than a line's height apart.
+
+    Below a short last line begins a new region, as the lines of a column do below a line across the page: the rectangle
+    around all of them would cover the next column, too.
+    """
     gap = line.y0 - region.y1
+    is_below = line.y0 >= last_line.y1 - (line.y1 - line.y0) / 2
+    is_last_short = last_line.x1 - last_line.x0 < FULL_LINE * (region.x1 - region.x0)
     return (
         region.page == line.page
         and line.x0 < region.x1
         and line.x1 > region.x0
         and line.y0 >= region.y0
         and gap < line.y1 - line.y0
+        and not (is_below and is_last_short)
     )
 
 
 def excerpt(row: Result, quotes: Sequence[Piece], *, max_chars: int) -> str:
-    """Return the part of a passage that matters: its first quote with the text around it, or else the hit.
+    """Return a short passage whole, and of a long one its first quote with the text around it, or else the hit.
 
     Args:
         row: The passage.
@@ -114,9 +126,14 @@ def excerpt(row: Result, quotes: Sequence[Piece], *, max_chars: int) -> str:
         Text in one line.
     """
     text = row.text
-    starts = [start for piece in quotes if (start := text.find(piece.text)) >= 0]
-    start = min(starts, default=row.via.hit_start)
-    first_kept = _find_word_start(text, start) if starts else start
+    whole_text = " ".join(text.split())
+    if len(whole_text) <= max_chars:
+        return whole_text
+    matches = [re.search(r"\s+".join(map(re.escape, piece.text.split())), text) for piece in quotes]
+    starts = [match.start() for match in matches if match]
+    # The hit of a document or a page is its summary, which comes first.
+    hit_start = 0 if row.via.unit else row.via.hit_start
+    first_kept = _find_word_start(text, min(starts)) if starts else hit_start
     kept_text = " ".join(text[first_kept:].split())
     opening = "… " if first_kept else ""
     if len(opening) + len(kept_text) <= max_chars:

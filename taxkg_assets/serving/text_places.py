@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import polars as pl
@@ -59,15 +60,20 @@ class _Places:
 
     def find(self, text: str, result: Result) -> list[BoundingBox]:
         """Return the rectangles of a text in the document of a passage, on the page nearest to the passage."""
-        found = [boxes for boxes in self._find_all(text, result.document) if boxes]
-        return min(found, key=lambda boxes: abs(boxes[0].page - result.page), default=[])
+        found = [(boxes, is_whole) for boxes, is_whole in self._find_all(text, result.document) if boxes]
+        best = min(found, key=lambda place: (abs(place[0][0].page - result.page), not place[1]), default=None)
+        return best[0] if best else []
 
-    def _find_all(self, text: str, document: str) -> Iterator[list[BoundingBox]]:
+    def _find_all(self, text: str, document: str) -> Iterator[tuple[list[BoundingBox], bool]]:
+        """Yield the rectangles of each place of a text, and whether it is a whole heading or paragraph."""
+        as_words = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
         for anchor in self._anchors:
             if anchor["document_id"] == document and anchor["heading"] == text:
-                yield [BoundingBox.of_row(anchor["bbox"], page=anchor["page"])]
+                yield [BoundingBox.of_row(anchor["bbox"], page=anchor["page"])], True
         for section in self._sections:
-            if section["document_id"] == document and (start := section["text"].find(text)) >= 0:
-                end = start + len(text)
+            if section["document_id"] != document or text not in section["text"]:
+                continue  # much faster than the search for whole words
+            if match := as_words.search(section["text"]):
+                start, end = match.span()
                 lines = [line for line in section["pieces"] if line["start"] < end and line["end"] > start]
-                yield [BoundingBox.of_row(line) for line in lines]
+                yield [BoundingBox.of_row(line) for line in lines], section["text"] == text

@@ -109,7 +109,7 @@ def decide_promotion(base: Sequence[QueryScore], tuned: Sequence[QueryScore], *,
     is_promoted = False
     if lowest_gain is None:
         reason = "no interval of the gain, as all questions are about one family of documents"
-    elif lowest_gain <= 0:
+    elif not lowest_gain > 0:  # not a number, too
         reason = "the interval of the gain contains 0"
     elif worse_kinds:
         reason = f"worse for questions of kind {', '.join(worse_kinds)}"

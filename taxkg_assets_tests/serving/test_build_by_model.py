@@ -28,7 +28,8 @@ def test_a_recorded_build_is_made_again_without_a_call(
     built_samples: Path, begin_home: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "corpus"
-    first, again = (begin_home(tmp_path / name, other=built_samples) for name in ("first", "again"))
+    first = begin_home(tmp_path / "first", other=built_samples)
+    again = begin_home(tmp_path / "again", is_compared=True)
     folder.mkdir()
     for name in DOCUMENTS:
         shutil.copy(SAMPLES / name, folder)

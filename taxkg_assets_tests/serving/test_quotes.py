@@ -12,7 +12,7 @@ from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.answering.units import Piece
 from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
 from taxkg_assets.retrieval.results import Explanation, Result
-from taxkg_assets.serving.agent_replies import reply_answer
+from taxkg_assets.serving.agent_replies import reply_answer, reply_passages
 from taxkg_assets.serving.cli import app
 from taxkg_assets.serving.quotes import excerpt, find_quotes, find_regions, join_lines
 from taxkg_assets.serving.service import Service
@@ -43,6 +43,20 @@ def test_lines_below_one_another_are_one_region_and_other_columns_and_pages_are_
     assert join_lines(lines) == [_box(40, 100, 290, 123), lines[2], lines[3]]
 
 
+def test_lines_of_a_column_below_a_line_across_the_page_do_not_cover_the_next_column() -> None:
+    lines = [_box(50, 100, 550, 112), _box(50, 112, 290, 124), _box(50, 124, 290, 136), _box(50, 136, 290, 148)]
+    assert join_lines(lines) == [_box(50, 100, 550, 124), _box(50, 124, 290, 148)]
+
+
+def test_the_text_of_a_passage_is_cut_where_it_lacks_words() -> None:
+    short, long = _passage("Do not include dues.\nReport the rest.", 21), _passage("quay " * 100, 10)
+    assert [(row.text, row.is_cut) for row in reply_passages([short], is_full=False).passages] == [
+        ("Do not include dues. Report the rest.", False)
+    ]
+    assert reply_passages([long], is_full=False).passages[0].is_cut
+    assert not reply_passages([long], is_full=True).passages[0].is_cut
+
+
 def test_a_line_that_two_sentences_share_counts_once() -> None:
     line = _box(40, 100, 200, 112)
     assert join_lines([line, line]) == [line]
@@ -53,14 +67,15 @@ def test_a_line_that_two_sentences_share_counts_once() -> None:
     [
         ("Harbour dues rise in May.", 0, "… Berths Dues apply. Harbour dues rise in May. Later text."),
         ("", 20, "… Dues apply. Harbour dues rise in May. Later text."),
-        ("", 0, "An opening. Berths Dues apply. Harbour dues rise in May. Later text."),
+        ("", 0, "An opening. Berths Dues apply. Harbour dues rise in May. Later …"),
     ],
 )
 def test_an_excerpt_begins_at_the_line_of_its_quote_or_at_the_hit(quote: str, hit_start: int, expected: str) -> None:
-    text = "An opening.\nBerths Dues apply. Harbour dues rise in May.\nLater text."
+    text = "An opening.\nBerths Dues apply. Harbour dues\nrise in May.\nLater text."
     quotes = [Piece(role="sentence", text=quote)] if quote else []
     hit_start = text.index("Dues") if hit_start else 0
-    assert excerpt(_passage(text, hit_start), quotes, max_chars=200) == " ".join(expected.split())
+    assert excerpt(_passage(text, hit_start), quotes, max_chars=65) == expected
+    assert excerpt(_passage(text, hit_start), quotes, max_chars=80) == " ".join(text.split()), "short enough as a whole"
 
 
 def test_an_excerpt_is_no_longer_than_requested() -> None:

@@ -6,6 +6,7 @@ Pinned to the Dagster of requirements.lock. Each name says why the public API do
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -50,6 +51,9 @@ __all__ = [
 
 DAEMON_MODULE = "taxkg_assets.defs.wiring.daemon_program"
 """What `dagster-daemon` starts, with code servers that are kept; as a module it runs with this very interpreter."""
+
+MOST_SECONDS = 3600.0
+"""How long the daemon keeps a code server."""
 
 
 def set_data_version(context: dg.OutputContext, version: str) -> None:
@@ -223,9 +227,10 @@ def reuse_engines() -> None:
 
 
 def keep_code_servers(is_outdated: Callable[[], bool]) -> None:
-    """Let the daemon start new code servers only where one has ended or failed, or the code is outdated.
+    """Let the daemon start new code servers only where one has ended or failed, the code is outdated, or an hour is over.
 
-    Dagster has no setting for it: its daemon clears the registry of servers each minute.
+    Dagster has no setting for it: its daemon clears the registry of servers each minute. A server that runs but no
+    longer answers is replaced after `MOST_SECONDS`.
 
     Args:
         is_outdated: Returns whether the code has changed since the last call.
@@ -234,13 +239,17 @@ def keep_code_servers(is_outdated: Callable[[], bool]) -> None:
     from dagster._core.remote_representation.grpc_server_registry import ErrorRegistryEntry, GrpcServerRegistry
 
     clear: Callable[[GrpcServerRegistry], None] = GrpcServerRegistry.clear_all_grpc_endpoints
+    cleared_at = time.monotonic()
 
     def clear_outdated(registry: GrpcServerRegistry) -> None:
+        nonlocal cleared_at
         has_ended_server = any(
             isinstance(entry, ErrorRegistryEntry) or entry.process.server_process.poll() is not None
             for entry in list(registry._active_entries.values())
         )
-        if is_outdated() or has_ended_server:
+        is_old = time.monotonic() - cleared_at > MOST_SECONDS
+        if is_outdated() or has_ended_server or is_old:
+            cleared_at = time.monotonic()
             clear(registry)
 
     GrpcServerRegistry.clear_all_grpc_endpoints = clear_outdated  # type: ignore[method-assign]

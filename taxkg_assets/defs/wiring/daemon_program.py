@@ -13,11 +13,11 @@ from taxkg_assets.defs.wiring.compat import keep_code_servers, run_daemon
 PACKAGE = Path(__file__).resolve().parents[2]
 
 CodeState = dict[str, tuple[int, int]]
-"""Time of change and size of each file of code and rules, by path."""
+"""Time of change and size of each file of the package, by path."""
 
 
 def read_code_state(folder: Path = PACKAGE) -> CodeState:
-    """Return what changes when a file of code or rules does.
+    """Return what changes when a file of the package does.
 
     Args:
         folder: Folder of the package.
@@ -25,12 +25,12 @@ def read_code_state(folder: Path = PACKAGE) -> CodeState:
     Returns:
         Time of change in nanoseconds and size in bytes, by path.
     """
-    files = (path for pattern in ("*.py", "*.yaml") for path in folder.rglob(pattern))
+    files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {str(path): (status.st_mtime_ns, status.st_size) for path in files if (status := path.stat())}
 
 
 class CodeWatch:
-    """Whether a file of code or rules has changed since the last look.
+    """Whether a file of the package has changed since the last look.
 
     Args:
         folder: Folder of the package.

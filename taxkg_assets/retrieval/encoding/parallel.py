@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from functools import cache
 from typing import TypeVar
 
@@ -34,7 +34,10 @@ def run_in_parallel(in_worker: Callable[[], One], here: Callable[[], Other]) -> 
     if has_one_core():
         return in_worker(), here()
     started = _threads().submit(in_worker)
-    result = here()
+    try:
+        result = here()
+    finally:
+        wait([started])  # so that nothing still writes when an error reaches the caller
     return started.result(), result
 
 
