@@ -134,12 +134,21 @@ def compare_sources(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str
     return {
         source: {
             name: describe_pairs([(found[n], outcomes[n].is_right) for n in own])
-            | {"silent": count_silent([(found[n], outcomes[n].is_answerable) for n in own])}
+            | {
+                "silent": count_silent(
+                    [(_as_passages(found[n], outcomes[n].kind), outcomes[n].is_answerable) for n in own]
+                )
+            }
             for name, found in ways.items()
         }
         for source, own in places.items()
         if own
     }
+
+
+def _as_passages(probability: float, kind: str) -> float:
+    """Return the probability of an answer of passages that is shown as readily as this answer of another kind."""
+    return guardrail.read_confidence(guardrail.grade_confidence(probability, kind))
 
 
 def describe_pairs(pairs: Sequence[tuple[float, bool]]) -> dict[str, Any]:

@@ -127,10 +127,12 @@ def pair_lines(older: Sequence[LabeledRecord], newer: Sequence[LabeledRecord]) -
     pairs: dict[int, int] = {}
     old_words, new_words = _qualify_repeated(older), _qualify_repeated(newer)
     places = {(row["part"], row["key"]): at for at, row in enumerate(older)}
+    paired = set[int]()
     for at, row in enumerate(newer):
         same = places.get((row["part"], row["key"]))
-        if same is not None and old_words[same] == new_words[at]:
+        if same is not None and same not in paired and old_words[same] == new_words[at]:
             pairs[at] = same
+            paired.add(same)
     _pair_by_words(pairs, [(r["kind"], w) for r, w in zip(older, old_words, strict=True)], newer, new_words)
     least = load_lines().limits.similar_words
     taken = set(pairs.values())
@@ -140,6 +142,7 @@ def pair_lines(older: Sequence[LabeledRecord], newer: Sequence[LabeledRecord]) -
             continue
         if _jaccard(old_words[same], new_words[at]) >= least or _begins_with(old_words[same], new_words[at]):
             pairs[at] = same
+            taken.add(same)
     _pair_by_similarity(pairs, older, newer, words=(old_words, new_words), least=least)
     return pairs
 

@@ -89,17 +89,19 @@ def _put_first(pairs: Sequence[_Link], links: Sequence[_Link]) -> list[_Link]:
 
 def _pair_form_lines(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> list[_Link]:
     """Pair the lines of forms as their histories do, in place of the pairs that their place among others would give."""
-    left, right = ([ix for ix, passage in enumerate(side) if passage.kind == LINE] for side in (old, new))
+    equal = [(i, j) for mine, theirs, _ in links for i in mine for j in theirs if _are_equal_lines(old[i], new[j])]
+    left = [ix for ix, passage in enumerate(old) if passage.kind == LINE and ix not in {i for i, _ in equal}]
+    right = [ix for ix, passage in enumerate(new) if passage.kind == LINE and ix not in {j for _, j in equal}]
     sides = [[old[ix] for ix in left], [new[ix] for ix in right]]
     repeated = {number for side in sides for number, count in Counter(map(_number, side)).items() if count > 1}
     lines = [[_line(passage, has_worksheet=_number(passage) in repeated) for passage in side] for side in sides]
-    parts = [{(passage.owner.part, passage.owner.above) for passage in side} for side in sides]
+    parts = [{_place(passage) for passage in side if passage.kind == LINE} for side in (old, new)]
     joined = {(i, j) for mine, theirs, _ in links for i in mine for j in theirs}
     pairs: list[_Link] = []
     for j, i in pair_lines(*lines).items():
         if (left[i], right[j]) in joined:
             continue
-        places = [(passage.owner.part, passage.owner.above) for passage in (sides[0][i], sides[1][j])]
+        places = [_place(passage) for passage in (sides[0][i], sides[1][j])]
         # A part that has got another name, or is new, has moved no line.
         is_moved = places[0] != places[1] and places[0] in parts[1] and places[1] in parts[0]
         pairs.append(((left[i],), (right[j],), is_moved))
@@ -125,6 +127,15 @@ def _continues(line: Passage, text: Passage, other: Passage) -> bool:
     if text.kind != TEXT or text.owner != line.owner:
         return False
     return _shared(text.bag, other.bag) >= load_revisions().limits.merge_overlap * text.bag.total()
+
+
+def _are_equal_lines(old: Passage, new: Passage) -> bool:
+    """Return whether two lines have the same words, number and place: a document may print several of one number."""
+    return old.kind == new.kind == LINE and _sign(old) == _sign(new) and _place(old) == _place(new)
+
+
+def _place(passage: Passage) -> tuple[str, tuple[str, ...]]:
+    return passage.owner.part, passage.owner.above
 
 
 def _number(passage: Passage) -> tuple[str, str]:

@@ -10,8 +10,7 @@ from typing import Any, TypedDict
 from rich.progress import track
 
 from taxkg_assets.retrieval.answering.answer import ask
-from taxkg_assets.retrieval.answering.answer_kind import score_results
-from taxkg_assets.retrieval.answering.guardrail import read_confidence
+from taxkg_assets.retrieval.answering.answer_kind import state_confidence
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
@@ -99,7 +98,7 @@ def search_line(searcher: Searcher, query_id: str, query: str, *, filters: Searc
         "results": [result.model_dump() for result in results],
         "abstained": False,
         "answer": None,
-        "confidence": round(read_confidence(score_results(searcher, query, ranking, results=results)), 4),
+        "confidence": round(state_confidence(searcher, query, ranking, results=results), 4),
     }
 
 

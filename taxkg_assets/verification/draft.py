@@ -14,7 +14,7 @@ _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•▪◦]|\d{1,3}[.)]|[a-z][.)])\s+")
 _QUOTE_LINE = re.compile(r"^\s{0,3}>\s?")
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{3,}")
-_MEMO_LINE = re.compile(r"^\s{0,3}\**(?:To|From|Cc|Bcc|Date|Re|Subject|TO|FROM|CC|BCC|DATE|RE|SUBJECT)\**\s*:")
+_MEMO_LINE = re.compile(r"^\s{0,3}\**(?P<label>To|From|Cc|Bcc|Date|Re|Subject|TO|FROM|CC|BCC|DATE|RE|SUBJECT)\**\s*:")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _QUOTED = re.compile(r"“(?P<curly>[^“”]{8,2000}?)”|(?<![\w\"])\"(?P<plain>[^\"]{8,2000}?)\"(?!\w)")
 _MARKUP = re.compile(r"\*\*|__|`|!?\[(?P<text>[^\]]*)\]\([^)]*\)|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
@@ -105,14 +105,14 @@ def read_draft(text: str) -> Draft:
 def _find_blocks(text: str) -> Iterator[_Block]:
     """Find paragraphs, list items, headings, quoted blocks, table rows, heads of memos; fenced code is left out."""
     block_start, block_kind = 0, ""  # the block that is being read; no kind for none
-    is_code, line_start = False, 0
+    is_code, line_start, head_end = False, 0, _find_memo_end(text)
     for line in text.splitlines(keepends=True):
         is_fence = _FENCE.match(line) is not None
         if is_fence:
             is_code = not is_code
         line_kind = "" if is_code or is_fence else _kind_of(line)
-        if line_kind == "memo" and block_kind in ("text", "item"):
-            line_kind = "text"
+        if line_kind == "text" and line_start < head_end:
+            line_kind = "memo"
         continues_text = line_kind == "text" and block_kind in ("text", "item")
         continues_block = line_kind in ("quote", "memo") and block_kind == line_kind
         if not continues_text and not continues_block:
@@ -124,16 +124,29 @@ def _find_blocks(text: str) -> Iterator[_Block]:
         yield _Block(block_start, line_start, block_kind)
 
 
+def _find_memo_end(text: str) -> int:
+    """Return where the head of a memo ends, 0 for a draft without one.
+
+    It is the first lines of a draft, headings aside: two or more of them with different labels, such as To and Date.
+    Two lines From and To alone may be a statement of where an amount goes.
+    """
+    labels: set[str] = set()
+    offset = end = 0
+    for line in text.splitlines(keepends=True):
+        offset += len(line)
+        if match := _MEMO_LINE.match(line):
+            labels.add(match["label"].casefold())
+            end = offset
+        elif line.strip() and not _HEADING.match(line):
+            break
+    return end if len(labels) > 1 and labels - {"from", "to"} else 0
+
+
 def _kind_of(line: str) -> str:
     """Return the kind of block that a line belongs to; empty for a line between blocks."""
     if not line.strip() or _TABLE_RULE.match(line):
         return ""
-    for kind, pattern in (
-        ("heading", _HEADING),
-        ("item", _ITEM),
-        ("quote", _QUOTE_LINE),
-        ("memo", _MEMO_LINE),
-    ):
+    for kind, pattern in (("heading", _HEADING), ("item", _ITEM), ("quote", _QUOTE_LINE)):
         if pattern.match(line):
             return kind
     return "row" if line.lstrip().startswith("|") else "text"
@@ -152,8 +165,7 @@ def _find_statements(text: str, blocks: list[_Block]) -> Iterator[Statement]:
             headings[level] = _strip_markup(_HEADING.sub(r"\g<text>", block_text.strip()))
             lead_in = ""
             continue
-        is_memo_head = block.kind == "memo" and block_text.strip().count("\n")
-        if block.kind == "quote" or is_memo_head:
+        if block.kind in ("quote", "memo"):
             continue
         path = tuple(headings[level] for level in sorted(headings))
         mark = _ITEM.match(block_text)
@@ -165,7 +177,7 @@ def _find_statements(text: str, blocks: list[_Block]) -> Iterator[Statement]:
             if _WORD.search(words):
                 opening = lead_in if block.kind == "item" else ""
                 yield Statement(words[:max_chars], body_start + start, body_start + end, path, opening)
-        if block.kind in ("text", "memo"):
+        if block.kind == "text":
             last_sentence = _strip_markup(body[slice(*ranges[-1])]) if ranges else ""
             lead_in = last_sentence if last_sentence.endswith(":") else ""
 

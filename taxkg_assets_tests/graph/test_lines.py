@@ -147,6 +147,12 @@ def test_lines_are_paired_by_words_before_keys() -> None:
     assert pair_lines(older, newer) == {0: 0, 1: 1}
 
 
+def test_each_line_is_paired_once_though_numbers_repeat() -> None:
+    lines = _lines(*((f"line_{number}", "Wages") for number in (1, 2, 1, 2, 1)))
+    pairs = pair_lines(lines, lines)
+    assert len(set(pairs.values())) == len(pairs)
+
+
 def test_words_that_several_lines_share_are_reported_by_the_line_before() -> None:
     older = _lines(("line_4a", "Pensions"), ("line_4b", "Taxable"), ("line_5a", "Benefits"), ("line_5b", "Taxable"))
     newer = _lines(("line_5a", "Pensions"), ("line_5b", "Taxable"), ("line_6a", "Benefits"), ("line_6b", "Taxable"))

@@ -98,3 +98,17 @@ def test_one_line_with_a_word_and_a_colon_is_a_statement() -> None:
     assert [own.text for own in read_draft("Date: file Form 9 by May 3, 2031.\n").statements]
     (only,) = read_draft("Send copies of the letter\nTo: the harbor master by May 3.\n").statements
     assert only.text == "Send copies of the letter To: the harbor master by May 3."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("From: box 2a of Form 9999.\nTo: line 4 of Form 8888.\n", 2),
+        ("Re: Form 9999. Report the amount of\nbox 2a on line 4.\n", 2),
+        ("Rent is due in May.\n\nSubject: box 2 of Form 9.\nDate: May 3, 2031.\n", 3),
+    ],
+)
+def test_lines_like_the_head_of_a_memo_are_statements_elsewhere(text: str, expected: int) -> None:
+    statements = read_draft(text).statements
+    assert len(statements) == expected
+    assert not any(own.text.endswith("amount of") for own in statements), "a wrapped sentence is whole"

@@ -227,7 +227,7 @@ def reuse_engines() -> None:
 
 
 def keep_code_servers(is_outdated: Callable[[], bool]) -> None:
-    """Let the daemon start new code servers only where one has ended or failed, the code is outdated, or an hour is over.
+    """Let the daemon start new code servers only where one has ended, failed or got old, or the code is outdated.
 
     Dagster has no setting for it: its daemon clears the registry of servers each minute. A server that runs but no
     longer answers is replaced after `MOST_SECONDS`.

@@ -32,6 +32,9 @@ from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.form_lines import load_form_lines
 
+OPTION_GAP = 3.0
+"""Distance in type sizes from which words to the right of a check box's words are not its own."""
+
 
 @dataclass(slots=True)
 class FormLine:
@@ -137,9 +140,19 @@ def _join_options(pieces: Sequence[Line], starts: Sequence[LineNumber], options:
             key=lambda piece: piece.x0,
         )
         if any(piece is option.piece for piece in row):
+            row = _end_row(row, options)
             joined_pieces = [piece for piece in joined_pieces if not any(piece is other for other in row)]
             joined_pieces.append(join_row(row))
     return joined_pieces
+
+
+def _end_row(row: Sequence[Line], options: Sequence[LineNumber]) -> list[Line]:
+    """Cut a row of check boxes behind the words of the last one: what stands far to the right is of another line."""
+    last_ix = max(ix for ix, piece in enumerate(row) if any(piece is option.piece for option in options))
+    end_ix = last_ix + 1
+    while end_ix < len(row) and row[end_ix].x0 - row[end_ix - 1].x1 < OPTION_GAP * row[end_ix].size:
+        end_ix += 1
+    return list(row[:end_ix])
 
 
 def _keep_worded(units: Sequence[FormLine], stated_keys: Container[str]) -> list[FormLine]:

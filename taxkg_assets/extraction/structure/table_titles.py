@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
@@ -22,7 +23,7 @@ def find_distant_titles(blocks: Sequence[Block], *, titles: Mapping[str, str]) -
     """
     new_titles: dict[str, str] = {}
     heading, page = "", 0
-    heading_texts = {block.text for block in blocks if block.role in HEADER_ROLES}
+    later_headings = Counter((block.page, block.text) for block in blocks if _is_heading(block))
     # Titles of tables whose heading the publisher tagged after them.
     waiting_titles: set[str] = set()
     begun_ids: set[str] = set()
@@ -30,16 +31,18 @@ def find_distant_titles(blocks: Sequence[Block], *, titles: Mapping[str, str]) -
         if block.page != page:
             heading, page = "", block.page
             waiting_titles.clear()
-        if block.text in waiting_titles and block.table_id is None:
+        if _is_heading(block):
+            later_headings[block.page, block.text] -= 1
+        if block.text in waiting_titles and _is_heading(block):
             waiting_titles.remove(block.text)
             continue
-        if block.role in HEADER_ROLES and not block.is_run_in:
+        if _is_heading(block):
             heading = block.text if load_roles().table_headings.matches(block.text) else ""
         elif block.table_id is not None and block.table_id in titles:
             title = titles[block.table_id]
             if title:
                 is_first = block.table_id not in begun_ids
-                if is_first and heading not in ("", title) and title in heading_texts:
+                if is_first and heading not in ("", title) and later_headings[block.page, title]:
                     waiting_titles.add(title)
                 # A table with a heading of its own is not the one that the heading before it names.
                 heading = heading if title in waiting_titles else ""
@@ -49,3 +52,7 @@ def find_distant_titles(blocks: Sequence[Block], *, titles: Mapping[str, str]) -
         elif block.role not in _TEXT_ROLES and not block.is_run_in:
             heading = ""
     return new_titles
+
+
+def _is_heading(block: Block) -> bool:
+    return block.role in HEADER_ROLES and not block.is_run_in

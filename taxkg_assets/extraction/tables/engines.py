@@ -114,7 +114,7 @@ def _read_page(page: Page, is_face: bool, text: PrintedText | None, continued: C
     if not page.tags:
         return find_tables(page, is_face=is_face)
     if not has_table_tag(page.tags):
-        return find_untagged_tables(page)
+        return [] if is_face else find_untagged_tables(page)
     furniture = text.find_furniture(page) if text is not None else ()
     return continued.add(page, read_tagged_page(page, furniture_spans=furniture, earlier_headers=continued.headers))
 

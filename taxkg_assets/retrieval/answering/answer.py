@@ -170,7 +170,7 @@ def _compose_answer(searcher: Searcher, request: _Request, found: _Found, *, set
         text = "\n".join([*notices, text])
     return Answer(
         answer=text,
-        confidence=round(guardrail.read_confidence(relevance), 4),
+        confidence=round(guardrail.read_confidence(relevance, found.kind), 4),
         abstained=not results or outcome == guardrail.ABSTENTION,
         outcome=outcome if results else guardrail.ABSTENTION,
         results=results,

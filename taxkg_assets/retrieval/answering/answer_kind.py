@@ -34,6 +34,19 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
     return guardrail.score_kind(kind, signals) if signals else 0.0
 
 
+def state_confidence(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
+    """Return the probability that an answer from the ranked passages contains what the question asks for.
+
+    Args:
+        searcher: Search that ranked them.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+    """
+    kind, signals = find_kind(searcher, question, ranking, results=results)
+    return guardrail.read_confidence(guardrail.score_kind(kind, signals), kind) if signals else 0.0
+
+
 def find_kind(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
 ) -> tuple[str, dict[str, float]]:
@@ -66,7 +79,8 @@ def find_kind(
     if quote_cell(ranking, results[0]):
         coverage = score_overlap(ranking.query_term_idf, frozenset(find_terms(ranking.cell)))
         signals_by_kind = {guardrail.CELL: {"evidence": signals["evidence"], "coverage": coverage}}
-        if guardrail.read_confidence(guardrail.score_kind(guardrail.CELL, signals_by_kind[guardrail.CELL])) >= _LIKELY:
+        relevance = guardrail.score_kind(guardrail.CELL, signals_by_kind[guardrail.CELL])
+        if guardrail.read_confidence(relevance, guardrail.CELL) >= _LIKELY:
             return next(iter(signals_by_kind.items()))
     if aptness := find_aptness(searcher, question, ranking):
         signals_by_kind[guardrail.TABLE] = {"aptness": aptness}

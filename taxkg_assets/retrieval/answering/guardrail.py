@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -51,7 +52,7 @@ def score_kind(kind: str, signals: Mapping[str, float]) -> float:
     """
     weights = load_guardrail().confidence[kind]
     logit = sum(weight * (1.0 if signal == "bias" else signals[signal]) for signal, weight in weights.items())
-    return grade_confidence(_sigmoid(logit))
+    return grade_confidence(_sigmoid(logit), kind)
 
 
 def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
@@ -109,42 +110,45 @@ def sum_evidence(evidence: Mapping[str, float]) -> float:
     return float(weights["bias"] + sum(weights[name] * value for name, value in evidence.items()))
 
 
-def grade_confidence(confidence: float) -> float:
+def grade_confidence(confidence: float, kind: str = PASSAGES) -> float:
     """Convert a probability to a relevance grade: 8 where an answer pays, 7 where guidance pays.
 
     An answer pays if the gain of a right one outweighs the cost of a wrong one (rules/guardrail.yaml, `costs`).
 
     Args:
         confidence: Probability.
+        kind: Kind of the answer.
 
     Returns:
         Relevance from 0 to 10.
     """
     if not 0.0 < confidence < 1.0:
         return 10.0 * confidence
-    slope, level = _find_scale()
+    slope, level = _find_scale(kind)
     return 10.0 * _sigmoid(level + slope * _logit(confidence))
 
 
-def read_confidence(relevance: float) -> float:
+def read_confidence(relevance: float, kind: str = PASSAGES) -> float:
     """Convert a relevance grade (0 to 10) to a probability; the inverse of `grade_confidence`.
 
     Args:
         relevance: Grade from 0 to 10.
+        kind: Kind of the answer.
 
     Returns:
         Probability.
     """
     if not 0.0 < relevance < 10.0:
         return relevance / 10.0
-    slope, level = _find_scale()
+    slope, level = _find_scale(kind)
     return _sigmoid((_logit(relevance / 10.0) - level) / slope)
 
 
-def _find_scale() -> tuple[float, float]:
+def _find_scale(kind: str) -> tuple[float, float]:
     """Return slope and level of the line that converts log odds of probabilities to log odds of grades."""
-    costs = load_guardrail().costs.values()
-    (low, grade_low), (high, grade_high) = sorted((_find_bound(row["cost"]), row["relevance"] / 10) for row in costs)
+    costs = load_guardrail().costs
+    bounds = ((_find_bound(row.costs.get(kind, row.cost)), row.relevance / 10) for row in costs.values())
+    (low, grade_low), (high, grade_high) = sorted(bounds)
     slope = (_logit(grade_high) - _logit(grade_low)) / (_logit(high) - _logit(low))
     return slope, _logit(grade_high) - slope * _logit(high)
 
@@ -338,10 +342,6 @@ def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
     return all(row["years"] and max(route.years) < min(row["years"]) for row in editions)
 
 
-_LAST_LATIN = "\u024f"
-"""Last letter of Unicode's Latin blocks."""
-
-
 def shares_script(question: str, texts: Sequence[str]) -> bool:
     """Return whether passages can be about a question that is mostly written in another script than the Latin one.
 
@@ -354,11 +354,11 @@ def shares_script(question: str, texts: Sequence[str]) -> bool:
     Returns:
         True if most letters are Latin, or if the passages print most of the other letters.
     """
-    letters = [letter for letter in question if letter.isalpha()]
-    other_letters = [letter for letter in letters if letter > _LAST_LATIN]
+    letters = [letter for letter in question.casefold() if letter.isalpha()]
+    other_letters = [letter for letter in letters if not unicodedata.name(letter, "").startswith("LATIN")]
     if 2 * len(other_letters) <= len(letters):
         return True
-    printed = frozenset().union(*texts)
+    printed = frozenset().union(*(text.casefold() for text in texts))
     return 2 * sum(letter in printed for letter in other_letters) > len(other_letters)
 
 

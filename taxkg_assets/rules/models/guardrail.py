@@ -31,13 +31,24 @@ class Notices(Section):
     place: str
 
 
+class Cost(Section):
+    """What a wrong answer costs where a right one is worth 1: by default, and for kinds of answers.
+
+    `relevance` is the grade from which it pays.
+    """
+
+    cost: float
+    relevance: float
+    costs: dict[str, float]
+
+
 class Guardrail(Family):
     """Content of `rules/guardrail.yaml`."""
 
     weights: dict[str, float]
     gap_counts: GapCounts
     confidence: dict[str, dict[str, float]]
-    costs: dict[str, dict[str, float]]
+    costs: dict[str, Cost]
     passages: dict[str, int]
     filter_features: tuple[str, ...]
     full: dict[str, float]

@@ -10,7 +10,6 @@ import pytest
 _LOAD = """
 import sys
 
-import pytest
 from taxkg_assets.extraction.pdf.library import load_layout, pymupdf
 light = {"pymupdf.layout", "pymupdf4llm", "onnxruntime"} & sys.modules.keys()
 assert not light, light

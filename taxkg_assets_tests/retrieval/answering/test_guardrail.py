@@ -128,10 +128,11 @@ def test_grades_lie_between_0_and_10(searcher: Searcher) -> None:
     assert all(0 <= grade <= 10 for grade in grades)
 
 
-def test_relevance_7_and_8_are_where_guidance_and_answers_begin_to_pay() -> None:
-    """A wrong answer costs what a right one is worth; guidance that does not help costs 0.56 of it."""
-    assert (grade_confidence(0.5), grade_confidence(0.56 / 1.56)) == (pytest.approx(8.0), pytest.approx(7.0, abs=1e-3))
-    assert grade_confidence(0.1) < 7.0 < 8.0 < grade_confidence(0.9)
+@pytest.mark.parametrize(("kind", "bounds"), [("passages", (0.562 / 1.562, 1.685 / 2.685)), ("cell", (0.25, 0.5))])
+def test_relevance_7_and_8_are_where_guidance_and_answers_begin_to_pay(kind: str, bounds: tuple[float, float]) -> None:
+    """A wrong answer costs what a right one is worth, and a wrong quote more; guidance that does not help a third."""
+    assert [grade_confidence(bound, kind) for bound in bounds] == [pytest.approx(7.0, abs=1e-3), pytest.approx(8.0)]
+    assert grade_confidence(0.1, kind) < 7.0 < 8.0 < grade_confidence(0.9, kind)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 0.01, 0.25, 0.6, 0.99, 1.0])
