@@ -33,7 +33,7 @@ from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.form_lines import load_form_lines
 
 OPTION_GAP = 3.0
-"""Distance in type sizes from which words to the right of a check box's words are not its own."""
+"""Distance in type sizes from which words to the right of a check box's words are of another line."""
 
 
 @dataclass(slots=True)
@@ -147,7 +147,7 @@ def _join_options(pieces: Sequence[Line], starts: Sequence[LineNumber], options:
 
 
 def _end_row(row: Sequence[Line], options: Sequence[LineNumber]) -> list[Line]:
-    """Cut a row of check boxes behind the words of the last one: what stands far to the right is of another line."""
+    """Cut a row of check boxes behind the words of the last one: what is far to the right belongs to another line."""
     last_ix = max(ix for ix, piece in enumerate(row) if any(piece is option.piece for option in options))
     end_ix = last_ix + 1
     while end_ix < len(row) and row[end_ix].x0 - row[end_ix - 1].x1 < OPTION_GAP * row[end_ix].size:
