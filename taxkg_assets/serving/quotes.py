@@ -12,7 +12,6 @@ from taxkg_assets.retrieval.answering.units import Piece
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.cell_places import place_cells
 from taxkg_assets.serving.released import Released
-from taxkg_assets.serving.same_text import note_same_text
 from taxkg_assets.serving.text_places import place_texts
 from taxkg_assets.settings import Settings
 
@@ -32,11 +31,10 @@ def answer_with_places(released: Released, question: str, *, settings: Settings,
         options: Number and size of the passages, and filters, as `ask` takes them.
 
     Returns:
-        The answer. Each passage also lists the other revisions that print the same paragraph.
+        The answer.
     """
     answer = ask(released.searcher, question, settings=settings, with_rectangles=True, **options)
-    answer = place_texts(place_cells(answer, released), released)
-    return answer.model_copy(update={"results": note_same_text(answer.results, released)})
+    return place_texts(place_cells(answer, released), released)
 
 
 def find_quotes(answer: Answer, rank: int) -> list[Piece]:

@@ -29,6 +29,7 @@ from taxkg_assets.serving.lines import find_lines
 from taxkg_assets.serving.quotes import answer_with_places
 from taxkg_assets.serving.released import Released, open_release
 from taxkg_assets.serving.replies import BoxRow, CellRow, ChangeRow, LineRow, NodeDetail, Served, Trace
+from taxkg_assets.serving.same_text import note_same_text
 from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.serving.trace import trace
 from taxkg_assets.serving.verify import Checker
@@ -146,7 +147,8 @@ class Service:
         check_filters(released, **filters)
 
         def make_answer() -> Answer:
-            return answer_with_places(released, question, settings=self.settings, k=k, level=level, **filters)
+            answer = answer_with_places(released, question, settings=self.settings, k=k, level=level, **filters)
+            return answer.model_copy(update={"results": note_same_text(answer.results, released)})
 
         return self._answer_from_cache(
             released, "ask", [question, k, level, filters], make_answer, can_be_cached=self._is_final

@@ -50,6 +50,7 @@ def test_many_new_passages_are_left_to_the_step(
 ) -> None:
     monkeypatch.setattr(retrieval, "ENCODED_AHEAD", 1)
     home = Home(home=str(sample_home))
+    NewVectors(home.store).keep(schemas.Embeddings.create_empty())
     encode_new_passages(home)
     assert encoder.encoded == 0
     assert NewVectors(home.store).read().is_empty()
