@@ -207,14 +207,14 @@ def begin_home(built_small: Path) -> Callable[..., Path]:
     """Makes a home with the exported encoder and the vectors of another's texts: to make them again takes seconds.
 
     They are named after texts, weights and code; what a home does with texts that it knows is what each build does. A
-    home that is compared with the other one makes vectors and tokens by itself: `is_compared`.
+    home that is compared with the other one makes vectors and tokens by itself: `with_vectors=False`.
     """
 
-    def begin(home: Path, *, other: Path = built_small, is_compared: bool = False) -> Path:
+    def begin(home: Path, *, other: Path = built_small, with_vectors: bool = True) -> Path:
         from taxkg_assets.defs.home.new_vectors import NewVectors
         from taxkg_assets.defs.home.store import Store
 
-        if is_compared:
+        if not with_vectors:
             shutil.copytree(other / "models", home / "models")
             return home
         for name in ENCODED:

@@ -59,7 +59,7 @@ def test_a_bad_new_version_leaves_the_old_rows_and_a_fixed_one_recovers(small_ho
 def test_documents_that_come_change_and_go_end_as_a_clean_build(
     built_samples: Path, begin_home: Callable[..., Path], tmp_path: Path
 ) -> None:
-    folder, home = tmp_path / "corpus", begin_home(tmp_path / "home", is_compared=True)
+    folder, home = tmp_path / "corpus", begin_home(tmp_path / "home", with_vectors=False)
     folder.mkdir()
     statute, old = next(SAMPLES.glob("*.txt")), folder / "old-f1099div.pdf"
     shutil.copy(statute, folder)
@@ -115,7 +115,7 @@ def test_a_killed_build_continues_where_it_was(
     small_corpus: Path, built_small: Path, begin_home: Callable[..., Path], tmp_path: Path
 ) -> None:
     """Killed three times, each time further on: early tables, late tables, index. What was written is used."""
-    home = begin_home(tmp_path / "home", is_compared=True)
+    home = begin_home(tmp_path / "home", with_vectors=False)
     killed = [moment for moment in ("documents", "sections", "embeddings") if _kill_build(small_corpus, home, moment)]
     assert len(killed) >= 2
     assert not Store(home).exists("release")

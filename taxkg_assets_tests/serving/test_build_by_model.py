@@ -29,7 +29,7 @@ def test_a_recorded_build_is_made_again_without_a_call(
 ) -> None:
     folder = tmp_path / "corpus"
     first = begin_home(tmp_path / "first", other=built_samples)
-    again = begin_home(tmp_path / "again", is_compared=True)
+    again = begin_home(tmp_path / "again", with_vectors=False)
     folder.mkdir()
     for name in DOCUMENTS:
         shutil.copy(SAMPLES / name, folder)

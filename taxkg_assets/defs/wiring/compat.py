@@ -52,7 +52,7 @@ __all__ = [
 DAEMON_MODULE = "taxkg_assets.defs.wiring.daemon_program"
 """What `dagster-daemon` starts, with code servers that are kept; as a module it runs with this very interpreter."""
 
-MOST_SECONDS = 3600.0
+CODE_SERVER_SECONDS = 3600.0
 """How long the daemon keeps a code server."""
 
 
@@ -230,7 +230,7 @@ def keep_code_servers(is_outdated: Callable[[], bool]) -> None:
     """Let the daemon start new code servers only where one has ended, failed or got old, or the code is outdated.
 
     Dagster has no setting for it: its daemon clears the registry of servers each minute. A server that runs but no
-    longer answers is replaced after `MOST_SECONDS`.
+    longer answers is replaced after `CODE_SERVER_SECONDS`.
 
     Args:
         is_outdated: Returns whether the code has changed since the last call.
@@ -247,7 +247,7 @@ def keep_code_servers(is_outdated: Callable[[], bool]) -> None:
             isinstance(entry, ErrorRegistryEntry) or entry.process.server_process.poll() is not None
             for entry in list(registry._active_entries.values())
         )
-        is_old = time.monotonic() - cleared_at > MOST_SECONDS
+        is_old = time.monotonic() - cleared_at > CODE_SERVER_SECONDS
         if is_outdated() or has_ended_server or is_old:
             cleared_at = time.monotonic()
             clear(registry)

@@ -1,4 +1,4 @@
-"""Dagster's daemon with one code server for its whole life: `python -m taxkg_assets.defs.wiring.daemon_program run …`.
+"""Dagster's daemon, which keeps a code server for an hour: `python -m taxkg_assets.defs.wiring.daemon_program run`.
 
 Dagster's own daemon starts a new code server each minute, to see changed code. To load the asset graph takes seconds
 of a processor each time, and memory for two of them.

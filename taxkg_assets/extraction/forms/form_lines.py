@@ -32,9 +32,6 @@ from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.form_lines import load_form_lines
 
-OPTION_GAP = 3.0
-"""Distance in type sizes from which words to the right of a check box's words are of another line."""
-
 
 @dataclass(slots=True)
 class FormLine:
@@ -150,7 +147,7 @@ def _end_row(row: Sequence[Line], options: Sequence[LineNumber]) -> list[Line]:
     """Cut a row of check boxes behind the words of the last one: what is far to the right belongs to another line."""
     last_ix = max(ix for ix, piece in enumerate(row) if any(piece is option.piece for option in options))
     end_ix = last_ix + 1
-    while end_ix < len(row) and row[end_ix].x0 - row[end_ix - 1].x1 < OPTION_GAP * row[end_ix].size:
+    while end_ix < len(row) and row[end_ix].x0 - row[end_ix - 1].x1 < limits().option_gap * row[end_ix].size:
         end_ix += 1
     return list(row[:end_ix])
 

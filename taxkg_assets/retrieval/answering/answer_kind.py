@@ -18,22 +18,6 @@ _LIKELY = 0.5
 """Probability from which a cell that leads the ranking is the answer, whatever else supports it."""
 
 
-def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
-    """Grade how likely it is that the ranked passages answer the question.
-
-    Args:
-        searcher: Search that ranked them.
-        question: Words of the user.
-        ranking: Ranking of the question.
-        results: Passages, best first.
-
-    Returns:
-        Relevance from 0 to 10.
-    """
-    kind, signals = find_kind(searcher, question, ranking, results=results)
-    return guardrail.score_kind(kind, signals) if signals else 0.0
-
-
 def state_confidence(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
     """Return the probability that an answer from the ranked passages contains what the question asks for.
 

@@ -147,7 +147,7 @@ def read_confidence(relevance: float, kind: str = PASSAGES) -> float:
 def _find_scale(kind: str) -> tuple[float, float]:
     """Return slope and level of the line that converts log odds of probabilities to log odds of grades."""
     costs = load_guardrail().costs
-    bounds = ((_find_bound(row.costs.get(kind, row.cost)), row.relevance / 10) for row in costs.values())
+    bounds = ((_find_bound(row.by_kind.get(kind, row.cost)), row.relevance / 10) for row in costs.values())
     (low, grade_low), (high, grade_high) = sorted(bounds)
     slope = (_logit(grade_high) - _logit(grade_low)) / (_logit(high) - _logit(low))
     return slope, _logit(grade_high) - slope * _logit(high)

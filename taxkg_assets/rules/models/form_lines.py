@@ -25,6 +25,7 @@ class Limits(Section):
         foot_frac: Share of the page's height below which there are no labels.
         wall_frac: Least width of a rule that ends a line, as a share of the page's width.
         number_sizes: Largest size of a line number, relative to the others of its page.
+        option_gap: Largest distance between two pieces of a check box's words, in type sizes.
         row_pt: Largest difference between the lower edges of pieces in one row.
         words_pt: Largest distance between a number and the words of its line, with a check box between them.
         stroke_pt: Least length of the strokes of such a rule.
@@ -58,6 +59,7 @@ class Limits(Section):
     foot_frac: float
     wall_frac: float
     number_sizes: float
+    option_gap: float
     row_pt: float
     words_pt: float
     stroke_pt: float

@@ -32,14 +32,17 @@ class Notices(Section):
 
 
 class Cost(Section):
-    """What a wrong answer costs where a right one is worth 1: by default, and for kinds of answers.
+    """What a wrong answer costs where a right one is worth 1.
 
-    `relevance` is the grade from which it pays.
+    Attributes:
+        cost: Cost for any kind of answer that is not in `by_kind`.
+        relevance: Grade of the probability from which the answer pays.
+        by_kind: Cost for some kinds of answers.
     """
 
     cost: float
     relevance: float
-    costs: dict[str, float]
+    by_kind: dict[str, float]
 
 
 class Guardrail(Family):

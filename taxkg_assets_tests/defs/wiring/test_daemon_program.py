@@ -1,4 +1,4 @@
-"""The daemon keeps its code server until it ends or the code changes."""
+"""The daemon keeps its code server until this ends or gets old, or the code changes."""
 
 from __future__ import annotations
 

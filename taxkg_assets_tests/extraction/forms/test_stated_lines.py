@@ -189,44 +189,36 @@ def test_a_total_far_below_is_in_no_column_that_it_does_not_name() -> None:
     assert not _totals(600)["6. Sums."]
 
 
-def test_numbers_of_check_boxes_that_state_another_line_are_no_lines() -> None:
+def _with_options(*options: tuple[int, int, str], dues: str, continued: str = "") -> dict[str, str]:
+    """Read three lines with check boxes, each an x, a number and an answer, and a column of dues to the right."""
     form = TemplatedForm()
     form.put(36, 60, "Schedule Q (Form 9999)", "b")
     for ix, words in enumerate(("Boats", "Berths", "Buoys")):
         y = 110 + 40 * ix
         _put_amount(form, y, f"{ix + 4}a", words, f"{ix + 4}a. {words}.")
         form.put(300, y, "b", "b")
-        form.put(320, y, "Dues")
-        form.add((400, y - 10, 470, y + 2), f"{ix + 4}b. Dues.")
+        form.put(320, y, dues)
+        form.add((440, y - 10, 500, y + 2), f"{ix + 4}b. {dues} {continued}.")
         form.put(56, y + 20, "c", "b")
         form.put(75, y + 20, "Check if")
-        for x, option, answer in ((150, 1, "Sold"), (310, 2, "Rented out"), (420, 3, "")):
+        for x, option, answer in options:
             form.put(x, y + 20, str(option), "b")
             if answer:
                 form.put(x + 28, y + 20, answer)
             form.add((x + 12, y + 11, x + 22, y + 21), f"{ix + 4}c. {option}. {answer}.", kind="checkbox")
-    headings = _headings(_frames(form))
+        if continued:
+            form.put(330, y + 20, continued)
+    return dict(_headings(_frames(form)))
+
+
+def test_numbers_of_check_boxes_that_state_another_line_are_no_lines() -> None:
+    headings = _with_options((150, 1, "Sold"), (310, 2, "Rented out"), (420, 3, ""), dues="Dues")
     assert list(headings) == [f"line_{number}{letter}" for number in (4, 5, 6) for letter in "abc"]
     assert {headings[f"line_{number}c"] for number in (4, 5, 6)} == {"Check if 1 Sold 2 Rented out 3"}
     assert {headings[f"line_{number}b"] for number in (4, 5, 6)} == {"Dues"}
 
 
 def test_a_row_of_check_boxes_ends_before_the_column_to_the_right() -> None:
-    form = TemplatedForm()
-    form.put(36, 60, "Schedule Q (Form 9999)", "b")
-    for ix, words in enumerate(("Boats", "Berths", "Buoys")):
-        y = 110 + 40 * ix
-        _put_amount(form, y, f"{ix + 4}a", words, f"{ix + 4}a. {words}.")
-        form.put(300, y, "b", "b")
-        form.put(320, y, "Dues that you paid")
-        form.add((440, y - 10, 500, y + 2), f"{ix + 4}b. Dues that you paid to the owner.")
-        form.put(56, y + 20, "c", "b")
-        form.put(75, y + 20, "Check if")
-        for x, option, answer in ((130, 1, "Sold"), (200, 2, "Rented")):
-            form.put(x, y + 20, str(option), "b")
-            form.put(x + 28, y + 20, answer)
-            form.add((x + 12, y + 11, x + 22, y + 21), f"{ix + 4}c. {option}. {answer}.", kind="checkbox")
-        form.put(330, y + 20, "to the owner")
-    headings = _headings(_frames(form))
+    headings = _with_options((130, 1, "Sold"), (200, 2, "Rented"), dues="Dues that you paid", continued="to the owner")
     assert {headings[f"line_{number}c"] for number in (4, 5)} == {"Check if 1 Sold 2 Rented"}
     assert {headings[f"line_{number}b"] for number in (4, 5)} == {"Dues that you paid to the owner"}

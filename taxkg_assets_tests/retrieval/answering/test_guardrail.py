@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.retrieval.answering import guardrail
-from taxkg_assets.retrieval.answering.answer_kind import find_evidence, score_results
+from taxkg_assets.retrieval.answering.answer_kind import find_evidence, find_kind
 from taxkg_assets.retrieval.answering.guardrail import (
     grade_confidence,
     read_confidence,
@@ -20,7 +20,8 @@ from taxkg_assets.retrieval.results import Candidate, Ranking
 
 def _grade(searcher: Searcher, question: str) -> float:
     ranking = searcher.rank(question)
-    return score_results(searcher, question, ranking, results=searcher.assemble(ranking, k=5))
+    kind, signals = find_kind(searcher, question, ranking, results=searcher.assemble(ranking, k=5))
+    return guardrail.score_kind(kind, signals)
 
 
 @pytest.mark.parametrize(
