@@ -78,11 +78,11 @@ def hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def summarize_chunks(chunks: dy.DataFrame[schemas.Chunks]) -> dict[str, float | int]:
+def summarize_chunks(chunks: pl.DataFrame) -> dict[str, float | int]:
     """Summarize the chunks for the table's metadata: their number, and the outcome of semantic chunking.
 
     Args:
-        chunks: All chunks.
+        chunks: `created_by`, `status`, `token_count` and `quality` of all chunks.
 
     Returns:
         Figures by name: counts of chunks, mean number of tokens, accepted share and mean quality (both 0–1, and 0

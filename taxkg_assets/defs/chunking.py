@@ -1,23 +1,20 @@
-"""Assets of the stage `chunking` and their gates."""
+"""Assets of the stage `chunking`."""
 
 from collections.abc import Callable, Sequence
 
-import dataframely as dy
+import dagster as dg
 import numpy as np
 
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
-from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
 from taxkg_assets.defs.home.models import base_hash, open_base
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
-from taxkg_assets.defs.home.store import digest
+from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.timing import TimedProposer, timed_call
-from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.parts import BY_DOCUMENT
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
-from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.digests import frame_digest
 from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
@@ -51,6 +48,18 @@ reviews = table(
     fingerprint=_digest_reviews,
 )
 
+
+def show_chunks(store: Store) -> dict[str, dg.MetadataValue]:
+    """Return the results of the semantic chunker for the UI.
+
+    Args:
+        store: Tables of the home.
+    """
+    columns = ("created_by", "status", "token_count", "quality")
+    figures = summarize_chunks(store.scan("chunks").select(columns).collect())
+    return {name: dg.MetadataValue.float(float(figure)) for name, figure in figures.items()}
+
+
 chunks = table(
     schemas.Chunks,
     build_chunks,
@@ -62,10 +71,5 @@ chunks = table(
     fingerprint=lambda home: digest(base_hash(home), proposer_fingerprint(home)),
     code=(SentenceEncoder,),
     parts=BY_DOCUMENT,
+    show=show_chunks,
 )
-
-
-@gate(on="chunks", reads=("sections",))
-def every_section_in_a_chunk(chunks: dy.DataFrame[schemas.Chunks], sections: dy.DataFrame[schemas.Sections]) -> Verdict:
-    """Every content element is in at least one accepted chunk; shows the results of the semantic chunker."""
-    return Verdict(find_uncovered_sections(sections, chunks), chunks.height, figures=summarize_chunks(chunks))

@@ -44,7 +44,6 @@ from taxkg_assets.extraction.invariants import (
     find_false_evidence,
     find_misowned_elements,
     find_orphan_anchors,
-    find_pages_without_elements,
     find_strayed_sections,
 )
 from taxkg_assets.extraction.references.references import build_references
@@ -53,7 +52,7 @@ from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.elements import build_elements
 from taxkg_assets.extraction.structure.links import build_links
 from taxkg_assets.extraction.structure.sections import build_sections
-from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
+from taxkg_assets.extraction.tables.tables import build_tables
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.sources.documents import build_documents
 from taxkg_assets.sources.quarantine import build_quarantine
@@ -205,14 +204,6 @@ def roles_on_labeled_documents(
     return compare_with_floors(score, on="elements", checked=elements.height, uncertain_rows=unsure)
 
 
-@gate(on="elements", reads=("documents",))
-def every_page_has_text(
-    elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents]
-) -> Verdict:
-    """Every page has an element, or its document lists it as image-only or blank."""
-    return Verdict(find_pages_without_elements(elements, documents), int(documents["page_count"].sum()))
-
-
 @gate(on="anchors")
 def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
     """Every parent heading exists in its document, headings form no cycle, and repeated headings are numbered."""
@@ -270,12 +261,6 @@ def cells_on_labeled_documents(
     """The share of labeled cells that have the labeled row and column headers reaches the floor."""
     score = score_tables(tables, open_labels(home), documents=documents)
     return compare_with_floors(score, on="tables", checked=tables.height, uncertain_rows=find_unsure_tables(tables))
-
-
-@gate(on="tables")
-def no_cell_without_path(tables: dy.DataFrame[schemas.Tables]) -> Verdict:
-    """Every cell of a table with headers has a row header or a column header."""
-    return Verdict(find_cells_without_path(tables), tables.height)
 
 
 @gate(on="references", reads=("anchors", "documents"), measures=True)

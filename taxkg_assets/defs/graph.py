@@ -1,7 +1,5 @@
 """Assets of the stage `graph` and their gates."""
 
-from dataclasses import replace
-
 import dagster as dg
 import dataframely as dy
 import polars as pl
@@ -37,27 +35,26 @@ from taxkg_assets.graph.integrity import (
     find_unsupported_edges,
     score_connected,
     score_related,
-    score_unresolved,
     share_connected_across_documents,
 )
-from taxkg_assets.graph.lines import build_lines, find_line_faults
+from taxkg_assets.graph.lines import build_lines, find_doubled_lines
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
 from taxkg_assets.graph.revision_checks import find_invalid_changes
 from taxkg_assets.graph.revision_edges import find_revision_links
 from taxkg_assets.graph.revisions import build_revisions, find_consecutive
-from taxkg_assets.rules.floors import load_floors
 
 CHANGES = "reports/changes"
 
-registry = table(schemas.Registry, build_registry, group="graph")
-lines = table(schemas.Lines, build_lines, group="graph")
-formulas = table(schemas.Formulas, build_formulas, group="graph")
+registry = table(schemas.Registry, build_registry, group="graph", row_checks=(find_registry_faults,))
+lines = table(schemas.Lines, build_lines, group="graph", row_checks=(find_doubled_lines,))
+formulas = table(schemas.Formulas, build_formulas, group="graph", row_checks=(find_formula_faults,))
 flows = table(
     schemas.Flows,
     build_flows,
     group="graph",
     resources={"memory": lambda home: ResultCache(home.store, "flows", build_flows)},
+    row_checks=(find_flow_faults,),
 )
 nodes = table(schemas.Nodes, build_nodes, group="graph")
 
@@ -135,7 +132,7 @@ revisions = table(
 
 @gate(on="registry", reads=("faces",))
 def registry_equals_faces(registry: dy.DataFrame[schemas.Registry], faces: dy.DataFrame[schemas.Faces]) -> Verdict:
-    """Keys are unique in a form revision, labels are empty only where none is printed, and rows match `faces`."""
+    """Every row matches a box of `faces`, and labels are empty only where none is printed."""
     return Verdict(find_registry_faults(registry, faces), registry.height)
 
 
@@ -156,14 +153,12 @@ def boxes_on_labeled_documents(
     return compare_with_floors(score, on="registry", checked=registry.height)
 
 
-@gate(on="lines", reads=("fields",))
-def every_numbered_field_is_registered(
-    lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]
-) -> Verdict:
-    """Every field with a key belongs to a line of its part, and no line has two identities in one revision."""
+@gate(on="lines")
+def lines_have_their_own_identities(lines: dy.DataFrame[schemas.Lines]) -> Verdict:
+    """No two lines of a revision have the same identity."""
     figures = dict(lines.group_by("kind").len().sort("kind").iter_rows())
     unlabeled = lines.filter(pl.col("label") == "").height
-    return Verdict(find_line_faults(lines, fields), lines.height, figures={**figures, "without a label": unlabeled})
+    return Verdict(find_doubled_lines(lines), lines.height, figures={**figures, "without a label": unlabeled})
 
 
 @gate(on="formulas", reads=("lines",))
@@ -218,25 +213,19 @@ def edges_carry_evidence(
 
 
 @gate(on="edges", reads=("nodes",))
-def nodes_are_connected(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
-    """At least 95 % of the nodes are connected to their document node, without edges `follows`.
+def relations_are_consistent(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
+    """Polarity, kinds of nodes, and `created_by` of every edge fit its relation.
 
-    Also shows the share of nodes that are linked to other documents, and the shares of headings, paragraphs and tables
-    that have a relation.
+    Also shows the share of each relation, the shares of nodes that are related to something beyond their outline and to
+    another document, and the shares of headings, paragraphs and tables that have a relation of their own.
     """
-    other_shares = {
-        "tied_beyond_document_share": share_connected_across_documents(nodes, edges),
+    counts = count_relations(edges).group_by("relation").agg(pl.col("edges").sum()).sort("relation")
+    figures = {
+        **{f"{name} share": count / max(edges.height, 1) for name, count in counts.iter_rows()},
+        "related_share": score_connected(nodes, edges),
+        "related_across_documents_share": share_connected_across_documents(nodes, edges),
         **score_related(nodes, edges),
     }
-    verdict = _compare_with_floor("connected_share", score_connected(nodes, edges), checked=nodes.height)
-    return replace(verdict, figures={**verdict.figures, **other_shares})
-
-
-@gate(on="edges", reads=("nodes",))
-def relations_are_consistent(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
-    """Polarity, kinds of nodes, and `created_by` of every edge fit its relation."""
-    shares = count_relations(edges).group_by("relation").agg(pl.col("edges").sum()).sort("relation")
-    figures = {f"{name} share": count / max(edges.height, 1) for name, count in shares.iter_rows()}
     return Verdict(find_misused_relations(edges, nodes), edges.height, figures=figures)
 
 
@@ -246,12 +235,6 @@ def edges_have_provenance(
 ) -> Verdict:
     """Every edge names its rule, and evidence from a sentence is in the document of that sentence."""
     return Verdict(find_unprovenanced_edges(edges, sections, nodes=nodes), edges.height)
-
-
-@gate(on="edges", reads=("references",))
-def references_resolve(edges: dy.DataFrame[schemas.Edges], references: dy.DataFrame[schemas.References]) -> Verdict:
-    """The share of references without a target node stays below the limit."""
-    return _compare_with_floor("unresolved_share", score_unresolved(references, edges), checked=references.height)
 
 
 @gate(on="revisions", reads=("documents", "sections", "anchors", "tables", "faces", "elements"))
@@ -273,10 +256,3 @@ def changes_match_documents(
     return Verdict(
         faults, revisions.height, figures={"pairs with changes": pairs, "not routine": substantial_changes.height}
     )
-
-
-def _compare_with_floor(metric: str, value: float, *, checked: int) -> Verdict:
-    floor = next(candidate for candidate in load_floors("edges") if candidate.metric == metric)
-    figure = pl.DataFrame({"metric": [metric], "value": [value], "floor": [floor.floor]})
-    is_broken = checked >= floor.least_n and not floor.holds(value)
-    return Verdict(figure.filter(pl.lit(is_broken)), checked, note=floor.describe(), figures={metric: value})

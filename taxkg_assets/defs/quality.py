@@ -11,14 +11,18 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.code_references import code_references
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
 from taxkg_assets.evaluation.quality_plot import count_outcomes, render_quality_plot, render_quality_table
-from taxkg_assets.extraction.document_check import CORRUPT, DocumentCheck
-from taxkg_assets.extraction.document_quality import ALL_CHECKS, build_document_quality
+from taxkg_assets.extraction.document_check import CORRUPT, INCOMPLETE, DocumentCheck
+from taxkg_assets.extraction.document_quality import CHECKS, build_document_quality
+from taxkg_assets.graph.document_checks import find_lost_references, find_unrelated_nodes
+from taxkg_assets.graph.lines import find_unregistered_fields
+from taxkg_assets.graph.registry import find_unregistered_boxes
 
 SHOWN_COLUMNS = ("document_id", "law", "outcome", "message", "remedy")
 """Columns of `document_quality` that are shown."""
@@ -49,7 +53,66 @@ def find_failed_checks(quality: pl.DataFrame) -> pl.DataFrame:
     return quality.filter(pl.col("outcome") != "passed").select(SHOWN_COLUMNS)
 
 
-document_quality = table(schemas.DocumentQuality, build_document_quality, group="quality", show=show_quality)
+_TRACE = "Search finds these passages all the same. Follow their references by hand; `taxkg trace` cannot."
+_LIBRARY_CHECKS = (
+    DocumentCheck(
+        "boxes_are_registered",
+        INCOMPLETE,
+        "registry",
+        "boxes of the form are not registered",
+        "Look for the box on the printed form.",
+        find_unregistered_boxes,
+        show=("box_key", "label"),
+    ),
+    DocumentCheck(
+        "fields_belong_to_lines",
+        INCOMPLETE,
+        "lines",
+        "numbered fields belong to no line of the form",
+        "Look for the line on the printed form. `taxkg form FORM` lists the lines that were found.",
+        find_unregistered_fields,
+        show=("part", "key"),
+    ),
+    DocumentCheck(
+        "references_lead_to_a_place",
+        INCOMPLETE,
+        "references",
+        "references name a place that was not found in the document",
+        _TRACE,
+        find_lost_references,
+        show=("page", "evidence"),
+    ),
+    DocumentCheck(
+        "passages_are_related",
+        INCOMPLETE,
+        "nodes",
+        "passages have no reference, directly or through their neighbors",
+        _TRACE,
+        find_unrelated_nodes,
+        show=("page", "text"),
+    ),
+    DocumentCheck(
+        "paragraphs_are_in_passages",
+        INCOMPLETE,
+        "chunks",
+        "paragraphs are in no passage that can be searched",
+        "Read these paragraphs on the page, as no search finds them.",
+        find_uncovered_sections,
+        show=("page", "text"),
+    ),
+)
+ALL_CHECKS = (*CHECKS, *_LIBRARY_CHECKS)
+"""All document checks."""
+
+
+document_quality = table(
+    schemas.DocumentQuality,
+    build_document_quality,
+    group="quality",
+    resources={"checks": lambda home: ALL_CHECKS},
+    code=[check.find for check in _LIBRARY_CHECKS if check.find is not None],
+    show=show_quality,
+)
 
 
 def quality_check(check: DocumentCheck) -> dg.AssetChecksDefinition:

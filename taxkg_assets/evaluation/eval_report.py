@@ -99,8 +99,8 @@ def find_retrieval_faults(
 ) -> pl.DataFrame:
     """Find metrics of the released system that violate a floor.
 
-    A floor applies to the query set that it names, or to every set. A set without a scored question is skipped; a
-    report without the system is a fault.
+    A floor applies to the query set that it names, or to every set. A set without a scored question is skipped, and so
+    is a figure of fewer questions than the floor's `least_n`; a report without the system is a fault.
 
     Args:
         eval_report: Figures of all systems.
@@ -122,7 +122,8 @@ def find_retrieval_faults(
         for floor in floors
         if floor.gate == "eval_report"
         for row in rows.filter(pl.col("system") == system, pl.col("metric") == floor.metric).iter_rows(named=True)
-        if row["value"] is not None and floor.binds(row["query_set"]) and not floor.holds(row["value"])
+        if row["value"] is not None and row["n"] >= floor.least_n and floor.binds(row["query_set"])
+        if not floor.holds(row["value"])
     ]
     return pl.DataFrame(faults, schema=_FAULTS, orient="row").sort("floor_id", "query_set")
 

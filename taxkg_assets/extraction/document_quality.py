@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dataframely as dy
@@ -12,13 +12,20 @@ from taxkg_assets.extraction.document_check import CORRUPT, REPORT, DocumentChec
 from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
 from taxkg_assets.schemas import (
     Anchors,
+    Chunks,
     DocumentQuality,
     Documents,
+    Edges,
     Elements,
     Faces,
     Fields,
     Formulas,
+    Lines,
+    Nodes,
     Quarantine,
+    References,
+    Registry,
+    Sections,
     Tables,
 )
 
@@ -26,8 +33,9 @@ SCHEMA_CHECK = DocumentCheck(
     "tables_keep_their_schemas", CORRUPT, "", "rows do not fit the schema of their table", REPORT
 )
 FILE_CHECK = DocumentCheck("files_can_be_read", CORRUPT, "", "file could not be read", "Replace the file.")
-ALL_CHECKS = (FILE_CHECK, SCHEMA_CHECK, *DOCUMENT_CHECKS)
-"""All document checks, including those of a file that cannot be read and of rows that do not fit their schema."""
+CHECKS = (FILE_CHECK, SCHEMA_CHECK, *DOCUMENT_CHECKS)
+"""The checks of files and extraction tables, including those of a file that cannot be read and of rows that do not fit
+their schema."""
 
 
 # arguments: one per upstream table, as the wiring reads their names
@@ -36,23 +44,40 @@ def build_document_quality(
     quarantine: dy.DataFrame[Quarantine],
     elements: dy.DataFrame[Elements],
     anchors: dy.DataFrame[Anchors],
+    sections: dy.DataFrame[Sections],
+    tables: dy.DataFrame[Tables],
     faces: dy.DataFrame[Faces],
     fields: dy.DataFrame[Fields],
+    references: dy.DataFrame[References],
+    registry: dy.DataFrame[Registry],
+    lines: dy.DataFrame[Lines],
     formulas: dy.DataFrame[Formulas],
-    tables: dy.DataFrame[Tables],
+    nodes: dy.DataFrame[Nodes],
+    edges: dy.DataFrame[Edges],
+    chunks: dy.DataFrame[Chunks],
+    *,
+    checks: Sequence[DocumentCheck],
 ) -> dy.DataFrame[DocumentQuality]:
     """Record for each document and check whether the document passed.
 
     Args:
         documents: Documents.
         quarantine: Documents that could not be read or were held back. For a document that was held back, the failed
-            check has the outcome `quarantine_rows`; the other checks judge its older rows, which are still served.
+            check has the outcome `withheld`; the other checks judge its older rows, which are still served.
         elements: Printed elements.
         anchors: Headings.
+        sections: Content elements with their text.
+        tables: Tables with their cells.
         faces: Boxes of forms.
         fields: Fillable fields.
+        references: References in the text.
+        registry: Registered boxes.
+        lines: Registered lines.
         formulas: How lines are computed.
-        tables: Tables with their cells.
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+        chunks: Passages.
+        checks: All document checks.
 
     Returns:
         One row per document and check; for a document that was never served, only the check that it failed.
@@ -61,16 +86,23 @@ def build_document_quality(
         "documents": documents,
         "elements": elements,
         "anchors": anchors,
+        "sections": sections,
+        "tables": tables,
         "faces": faces,
         "fields": fields,
+        "references": references,
+        "registry": registry,
+        "lines": lines,
         "formulas": formulas,
-        "tables": tables,
+        "nodes": nodes,
+        "edges": edges,
+        "chunks": chunks,
     }
     quarantine_rows = {row["document_id"]: row for row in quarantine.iter_rows(named=True)}
     rows = list(_withheld_rows(quarantine_rows))
     withheld_checks = {(row["document_id"], row["law"]) for row in rows}
     served_ids = documents["document_id"].to_list()
-    for check in ALL_CHECKS:
+    for check in checks:
         offending = _by_document(check, frames)
         for document_id in served_ids:
             if (document_id, check.name) not in withheld_checks:

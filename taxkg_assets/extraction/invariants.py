@@ -20,6 +20,7 @@ from taxkg_assets.extraction.page_checks import find_disputed_headings, find_dis
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES
 from taxkg_assets.extraction.table_checks import find_foreign_rows
+from taxkg_assets.extraction.tables.tables import find_cells_without_path
 from taxkg_assets.schemas import Anchors, Documents, Elements, References, Sections, Spans
 
 # A letter's foot may hang over the page's edge by this much.
@@ -263,6 +264,24 @@ DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
         _LOOK,
         find_boxes_without_face,
         show=("boxes",),
+    ),
+    DocumentCheck(
+        "pages_have_text",
+        INCOMPLETE,
+        "elements",
+        "pages have no text, although they are neither scanned nor blank",
+        "Look at these pages in the PDF itself.",
+        find_pages_without_elements,
+        show=("page",),
+    ),
+    DocumentCheck(
+        "cells_have_headers",
+        INCOMPLETE,
+        "tables",
+        "cells of tables with headers have no header of their own",
+        "Read the table on the page. `taxkg explain` names it.",
+        find_cells_without_path,
+        show=("table_id", "text"),
     ),
     column_check(
         "table_cells_have_headers",

@@ -23,6 +23,8 @@ from taxkg_assets.graph.schedule_scopes import read_owners
 Row = Mapping[str, Any]
 _ANSWERS = {"flows_to": "from_form", "from_form": "flows_to"}
 """By relation of a statement that one end makes: the relation by which the other end confirms it."""
+_IDENTITY = ("document_id", "form", "part", "key", "column")
+"""What two ends of a flow must share to be the same line."""
 
 
 def build_flows(
@@ -137,10 +139,9 @@ def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[sch
         on = [f"{end}_document_id", f"{end}_part", f"{end}_key"]
         unmatched = own.join(known, left_on=on, right_on=["document_id", "part", "key"], how="anti")
         faults.append(unmatched.select(columns).with_columns(fault=pl.lit(f"{end} is no line")))
-    same = pl.all_horizontal(
-        pl.col(f"source_{name}") == pl.col(f"target_{name}") for name in ("document_id", "part", "key", "column")
-    )
-    faults.append(flows.filter(same).select(columns).with_columns(fault=pl.lit("flow to itself")))
+    is_same = pl.all_horizontal(pl.col(f"source_{name}") == pl.col(f"target_{name}") for name in _IDENTITY)
+    to_itself = flows.filter(is_same & (pl.col("source_key") != ""))
+    faults.append(to_itself.select(columns).with_columns(fault=pl.lit("flow to itself")))
     is_open = pl.col("source_line").is_null() | pl.col("target_line").is_null()
     silent = flows.filter(is_open != (pl.col("problem") != ""))
     faults.append(silent.select(columns).with_columns(fault=pl.lit("problem and ends differ")))
@@ -210,8 +211,7 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
 
 def _is_self(row: Row) -> bool:
     """Decide whether a statement names its own line: a step of a worksheet says where to write its result."""
-    names = ("document_id", "form", "part", "key", "column")
-    return all(row[f"source_{name}"] == row[f"target_{name}"] for name in names) and bool(row["source_key"])
+    return all(row[f"source_{name}"] == row[f"target_{name}"] for name in _IDENTITY) and bool(row["source_key"])
 
 
 def _ends_of(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -346,25 +346,37 @@ def score_related(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> dic
     return {f"related {level}": share for level, share in shares.iter_rows()}
 
 
-def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> float:
-    """Return the share of references without a semantic edge.
+def find_unresolved_references(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> pl.DataFrame:
+    """Mark the references that have no semantic edge.
 
     A reference to another document always has an edge, to an external node if the corpus lacks the document. So each
-    counted reference is to its own document and matches nothing in it.
+    unresolved reference is to its own document and matches nothing in it.
 
     Args:
-        references: References of all documents; plain mentions of the text's own box or form do not count.
+        references: References of all documents.
+        edges: Edges of the graph.
+
+    Returns:
+        Rows of `references` with `is_unresolved`, without plain mentions of the text's own box or form.
+    """
+    counted = references.filter(~pl.col("is_self") | (pl.col("relation") != "references"))
+    key = ["element_id", "start", "rule_id"]
+    reached = edges.filter(_SEMANTIC).select(*key, is_unresolved=False).unique()
+    return counted.join(reached, on=key, how="left").with_columns(pl.col("is_unresolved").fill_null(True))
+
+
+def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> float:
+    """Return the share of references without a target, as marked by `find_unresolved_references`.
+
+    Args:
+        references: References of all documents.
         edges: Edges of the graph.
 
     Returns:
         Share from 0 to 1; 0 without references.
     """
-    counted = references.filter(~pl.col("is_self") | (pl.col("relation") != "references"))
-    if counted.is_empty():
-        return 0.0
-    key = ["element_id", "start", "rule_id"]
-    reached = edges.filter(_SEMANTIC).select(key).unique()
-    return counted.join(reached, on=key, how="anti").height / counted.height
+    counted = find_unresolved_references(references, edges)
+    return 0.0 if counted.is_empty() else float(counted.select(pl.col("is_unresolved").mean()).item())
 
 
 def count_relations(edges: dy.DataFrame[Edges]) -> pl.DataFrame:

@@ -71,26 +71,35 @@ def build_lines(
     return schemas.validated(frame, schemas.Lines)
 
 
-def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]) -> pl.DataFrame:
-    """Return the numbered fields without a line, and lines of one revision with the same identity.
+def find_doubled_lines(lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
+    """Return the lines that have the identity of an earlier line of the same revision.
+
+    Args:
+        lines: Registered lines.
+
+    Returns:
+        `document_id`, `part`, `key` and `canonical_id`.
+    """
+    is_later = ~pl.struct("document_id", "canonical_id").is_first_distinct()
+    return lines.sort("document_id", "line_ix").filter(is_later).select("document_id", "part", "key", "canonical_id")
+
+
+def find_unregistered_fields(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]) -> pl.DataFrame:
+    """Return the numbered fields that belong to no line.
 
     A field without a letter (`5`) is not returned if there are lines `5a`, `5b`: it may be an option of another line.
 
     Args:
         lines: Registered lines.
         fields: Fields that they were made from.
+
+    Returns:
+        `document_id`, `part` and `key`, without repetitions.
     """
     key = ["document_id", "part", "key"]
     unmatched = fields.filter(pl.col("key") != "").join(lines, on=key, how="anti").select(key).unique()
     lettered = lines.select("document_id", "part", key=pl.col("key").str.extract(r"^(line_\d+)[a-z]+$", 1)).unique()
-    unmatched = unmatched.join(lettered, on=key, how="anti")
-    doubled = lines.filter(pl.struct("document_id", "canonical_id").is_duplicated()).select(key)
-    return pl.concat(
-        [
-            unmatched.with_columns(fault=pl.lit("field without a line")),
-            doubled.with_columns(fault=pl.lit("identity of another line of the revision")),
-        ]
-    ).sort(*key, "fault")
+    return unmatched.join(lettered, on=key, how="anti").sort(key)
 
 
 def _printed_lines(

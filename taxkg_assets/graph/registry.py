@@ -71,7 +71,7 @@ def build_registry(
 
 
 def find_registry_faults(registry: dy.DataFrame[schemas.Registry], faces: dy.DataFrame[schemas.Faces]) -> pl.DataFrame:
-    """Find rows that violate an invariant of the registry: repeated keys, missing labels, differences from the forms.
+    """Find rows that violate an invariant of the registry: missing labels, differences from the printed forms.
 
     Args:
         registry: Registered boxes.
@@ -82,21 +82,33 @@ def find_registry_faults(registry: dy.DataFrame[schemas.Registry], faces: dy.Dat
     """
     key = ["document_id", "box_key"]
     columns = [*key, "label"]
-    repeated = registry.filter(pl.struct(*key).is_duplicated()).select(*columns, fault=pl.lit("key repeated"))
     joined = registry.join(faces.select(*key, "is_unlabelled", face_label="label"), on=key, how="left")
     unlabeled = joined.filter((pl.col("label") == "") & ~pl.col("is_unlabelled").fill_null(False))
     renamed = joined.filter(pl.col("face_label").is_not_null() & (pl.col("label") != pl.col("face_label")))
     invented = registry.join(faces, on=key, how="anti")
-    unmatched = faces.join(registry, on=key, how="anti")
     return pl.concat(
         [
-            repeated,
             unlabeled.select(*columns, fault=pl.lit("label missing although the face prints one")),
             renamed.select(*columns, fault=pl.lit("label differs from the face")),
             invented.select(*columns, fault=pl.lit("no such box on the face")),
-            unmatched.select(*columns, fault=pl.lit("box of the face not registered")),
         ]
     ).sort("document_id", "box_key", "fault")
+
+
+def find_unregistered_boxes(
+    registry: dy.DataFrame[schemas.Registry], faces: dy.DataFrame[schemas.Faces]
+) -> pl.DataFrame:
+    """Find printed boxes that the registry lacks.
+
+    Args:
+        registry: Registered boxes.
+        faces: Boxes as printed.
+
+    Returns:
+        `document_id`, `box_key` and `label`.
+    """
+    missing_boxes = faces.join(registry, on=["document_id", "box_key"], how="anti")
+    return missing_boxes.select("document_id", "box_key", "label").sort("document_id", "box_key")
 
 
 def find_invented_names(registry: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:

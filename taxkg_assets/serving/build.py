@@ -77,6 +77,8 @@ class BuildResult:
     """Sources that could not be read."""
     skipped: list[str] = field(default_factory=list)
     """What the sources contain that is not read, such as subfolders."""
+    is_released: bool = False
+    """Whether questions can be answered: from this build, or after a failure from an earlier one."""
 
 
 def _check_machine(home: Home) -> None:
@@ -163,6 +165,7 @@ def build(
             prune_journal(store)
         result.quarantine = list(iter_records(store.read_or_empty("quarantine"), QuarantineRecord))
         result.flagged = list_flagged(store)
+        result.is_released = store.exists("release")
         result.seconds = time.monotonic() - started
     return result
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # each command imports what it alone prints
     from taxkg_assets.defs.home.proposers import ProposerStatus
     from taxkg_assets.defs.retention import ReclaimedFiles
     from taxkg_assets.records import QuarantineRecord
-    from taxkg_assets.serving.build import BuildResult
+    from taxkg_assets.serving.build import BuildResult, GateResult
     from taxkg_assets.serving.estimate import TableEstimate
     from taxkg_assets.serving.release import ListedRelease
     from taxkg_assets.serving.sources import ListedSource
@@ -44,8 +44,7 @@ def print_build_result(result: BuildResult, *, out: Console, is_whole: bool = Fa
     _print_gates(result, out=out, is_whole=is_whole)
     for gate in result.gates:
         if not gate.is_passed:
-            out.print(f"[bold red]Failed:[/] the check {gate.check} on {gate.table}. Offending rows:")
-            print_offending_rows(gate.figures, out=out)
+            _print_failed_gate(gate, out=out)
     for error in result.errors:
         out.print(f"[bold red]failed[/] {escape(error)}", highlight=False, soft_wrap=True)
     for unreadable_source in result.closed:
@@ -57,7 +56,22 @@ def print_build_result(result: BuildResult, *, out: Console, is_whole: bool = Fa
     if result.is_done:
         out.print(f"[green]Built[/] in {result.seconds:.1f} s.")
     else:
-        out.print(f"[bold red]Stopped[/] after {result.seconds:.1f} s. Tables downstream of the failure are unchanged.")
+        served = "The last release still answers questions." if result.is_released else "There is no release yet."
+        stopped = f"[bold red]Stopped[/] after {result.seconds:.1f} s."
+        out.print(f"{stopped} Tables downstream of the failure are unchanged. {served}")
+
+
+def _print_failed_gate(gate: GateResult, *, out: Console) -> None:
+    """Print which check failed, on which rows of which documents, and what to do."""
+    out.print(f"[bold red]Failed:[/] the check {gate.check} on {gate.table}. Offending rows:")
+    print_offending_rows(gate.figures, out=out)
+    rows = gate.figures.get("first offending rows", [])
+    names = sorted({str(row["document_id"]) for row in rows if row.get("document_id")})
+    if names:
+        remedy = "Remove their files from the sources and build again, or report the check with these rows."
+        out.print(f"Documents: {escape(', '.join(names))}. {remedy}", highlight=False)
+    else:
+        out.print("Report the check with these rows: no single document causes it.", highlight=False)
 
 
 def _print_built_tables(result: BuildResult, *, out: Console, is_whole: bool) -> None:

@@ -7,8 +7,9 @@ from typing import TypedDict
 
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.ingest.file_status import inbox_of
+from taxkg_assets.defs.ingest.source_scan import scan_roots
 from taxkg_assets.defs.wiring.resources import Home
-from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_source, existing_roots, find_source_files
+from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_source, existing_roots
 
 
 class ListedSource(TypedDict):
@@ -70,9 +71,8 @@ def drop(home: str, source: Path) -> list[str]:
             raise SourceError(
                 f"{named_root} cannot be removed: the inbox is always a source. Delete the files in it instead."
             )
-        files_of_others = {
-            root: find_source_files(root) for root in existing_roots(manifest.roots) if str(root) != named_root
-        }
+        other_roots = [root for root in existing_roots(manifest.roots) if str(root) != named_root]
+        files_of_others, _ = scan_roots(other_roots)
         new_manifest = drop_source(manifest, named_root, other_scans=files_of_others)
         if not new_manifest.files:
             raise SourceError(

@@ -58,6 +58,7 @@ def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
             report_dead_run(instance, store, work=TRAINING)
             run_selection(instance, store, selection=selection, result=result, log_level=log_level, work=TRAINING)
             alert_runs(instance, store, result.run_ids, settings=Home(home=str(store.home)).settings)
+    result.is_released = store.exists("release")
     result.seconds = time.monotonic() - started
     return result
 

@@ -54,31 +54,33 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
 
     Raises:
         MissingSourceError: The source does not exist, or is a file of another kind.
-        SourceError: The folder cannot be read.
+        SourceError: The source cannot be read.
     """
-    if root.is_file():
-        if root.suffix.lower() not in SUFFIXES:
-            raise MissingSourceError(
-                f"{root} is neither a .pdf nor a .txt file. Give such a file, or a folder of them."
-            )
-        return {name_of(root): [root]}
-    if not root.is_dir():
-        raise MissingSourceError(f"{root} does not exist. Give a PDF, a .txt statute, or a folder of these.")
-    source_files: dict[str, list[Path]] = {}
     try:
-        for path in sorted(root.iterdir()):
-            if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
-                source_files.setdefault(name_of(path), []).append(path)
+        if root.is_dir():
+            return _find_files_in(root)
+        if root.is_file() and root.suffix.lower() in SUFFIXES:
+            return {name_of(root): [root]}
+        is_there = root.exists()
     except OSError as closed:
         raise SourceError(
-            f"The folder {root} cannot be read ({closed.strerror}). Give the user of this process "
-            "permission to read it."
+            f"{root} cannot be read ({closed.strerror}). Give the user of this process permission to read it."
         ) from closed
+    if is_there:
+        raise MissingSourceError(f"{root} is neither a .pdf nor a .txt file. Give such a file, or a folder of them.")
+    raise MissingSourceError(f"{root} does not exist. Give a PDF, a .txt statute, or a folder of these.")
+
+
+def _find_files_in(folder: Path) -> dict[str, list[Path]]:
+    source_files: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
+            source_files.setdefault(name_of(path), []).append(path)
     return source_files
 
 
 def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
-    """Describe document-like entries of a folder that are not read: subfolders and broken links.
+    """Describe document-like entries of a folder that are not read: subfolders, broken links, pipes and the like.
 
     Args:
         root: Folder or file of a source.
@@ -92,12 +94,16 @@ def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
     except OSError:
         return ""
     folders = [path for path in paths if path.is_dir() and str(path) not in roots and _holds_documents(path)]
-    links = [path for path in paths if path.suffix.lower() in SUFFIXES and path.is_symlink() and not path.exists()]
+    named = [path for path in paths if path.suffix.lower() in SUFFIXES and path not in folders]
+    links = [path for path in named if path.is_symlink() and not path.exists()]
+    others = [path for path in named if path.exists() and not path.is_file() and str(path) not in roots]
     descriptions = []
     if folders:
         descriptions.append(f"the subfolders {_list_names(folders)} (give them as --corpus)")
     if links:
         descriptions.append(f"the broken links {_list_names(links)}")
+    if others:
+        descriptions.append(f"{_list_names(others)} (no files)")
     return f"Not read in {printable(str(root))}: {'; '.join(descriptions)}." if descriptions else ""
 
 
@@ -135,12 +141,18 @@ def printable(path: str) -> str:
     return _CONTROL.sub("?", path.encode("utf8", errors="replace").decode("utf8"))
 
 
-def merge_sources(manifest: SourceManifest, scans: Mapping[Path, Mapping[str, list[Path]]]) -> SourceManifest:
+def merge_sources(
+    manifest: SourceManifest,
+    scans: Mapping[Path, Mapping[str, list[Path]]],
+    *,
+    unreadable_roots: Iterable[Path] = (),
+) -> SourceManifest:
     """Update the manifest after some sources were scanned again.
 
     Args:
         manifest: Manifest so far.
         scans: Files by document id for each scanned source, from `find_source_files`.
+        unreadable_roots: Sources to record although they cannot be read yet; the files of recorded ones stay.
 
     Returns:
         New manifest, sources and documents sorted.
@@ -151,7 +163,7 @@ def merge_sources(manifest: SourceManifest, scans: Mapping[Path, Mapping[str, li
         claims += [
             Claim(document_id, str(root), str(path)) for document_id, paths in source_files.items() for path in paths
         ]
-    return _build_manifest({*manifest.roots, *(str(root) for root in scans)}, claims)
+    return _build_manifest({*manifest.roots, *map(str, scans), *map(str, unreadable_roots)}, claims)
 
 
 def drop_source(
@@ -266,4 +278,12 @@ def existing_roots(roots: Iterable[str]) -> list[Path]:
     Args:
         roots: Sources of the manifest.
     """
-    return [Path(root) for root in roots if Path(root).exists()]
+    return [Path(root) for root in roots if _may_exist(Path(root))]
+
+
+def _may_exist(path: Path) -> bool:
+    """Return whether a path exists, or is in a folder that cannot be searched."""
+    try:
+        return path.exists()
+    except OSError:
+        return True

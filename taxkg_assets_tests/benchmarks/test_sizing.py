@@ -41,7 +41,7 @@ def test_libraries_are_reckoned_from_the_lines(report: Report) -> None:
 
 
 def test_the_gates_of_a_table_are_one_step() -> None:
-    spent = {"edges": 1.0, "edges_no_dangling_edges": 2.0, "edges_references_resolve": 3.0, "eval_runs": 4.0}
+    spent = {"edges": 1.0, "edges_no_dangling_edges": 2.0, "edges_relations_are_consistent": 3.0, "eval_runs": 4.0}
     assert by_table(spent) == {"edges": 1.0, "edges: gates": 5.0, "eval_runs": 4.0}
 
 

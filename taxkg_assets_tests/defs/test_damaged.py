@@ -32,7 +32,7 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
     monkeypatch.setenv("TAXKG_DOCUMENT_SECONDS", "60")
     monkeypatch.setenv("TAXKG_DOCUMENT_MEMORY_MB", "256")
     folder, other, closed = (tmp_path / name for name in ("corpus", "other", "closed"))
-    valid = {write_page(folder, number) for number in range(GOOD)} | write_valid(folder)
+    valid = {write_page(folder, number) for number in range(GOOD)} | write_valid(folder) | write_odd(folder)
     halves = write_halves(folder)
     assert (len(DAMAGED), len(MALICIOUS)) == (10, 10)
     invalid = {**DAMAGED, **MALICIOUS, "scan": image_only}
@@ -63,9 +63,18 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
     assert served.isdisjoint(refused)
     quality = released.table("document_quality")
     assert set(quality.filter(outcome="withheld")["document_id"]) == refused.keys()
-    assert quality.filter(outcome="flagged").select("document_id", "law").rows() == [("orders", "no_prompt_injection")]
+    assert quality.filter(outcome="flagged").select("document_id", "law").rows() == [
+        ("chapters", "passages_are_related"),
+        ("chapters", "references_lead_to_a_place"),
+        ("orders", "no_prompt_injection"),
+        ("puerto", "passages_are_related"),
+    ]
     status, again = run_build(home)
     assert (status, again["built"], again["quarantine"]) == (QUARANTINED, [], result["quarantine"])
+    monkeypatch.undo()
+    _, opened = run_build(home)
+    assert opened["closed"] == [], "the folder was recorded while it was closed, and is read now"
+    assert "pennies-901" in Store(home).read("documents")["document_id"]
 
 
 def run_build(home: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -80,6 +89,17 @@ def write_valid(folder: Path) -> set[str]:
     (folder / "sound.pdf").write_bytes(valid_pdf())
     Path(os.fsdecode(bytes(folder) + b"/in\xff 'quoted'.pdf")).write_bytes(valid_pdf(pages=3))
     return {FORM, "sound", "in? 'quoted'"}
+
+
+def write_odd(folder: Path) -> set[str]:
+    """Write a document that refers to chapters it lacks, and a longer one in Spanish; returns their document ids."""
+    chapters = [
+        f"Boats of class {number} pay dues by list {number}, see chapter {number + 10}." for number in range(60)
+    ]
+    muelles = [f"Cada barco de la clase {number} paga {number} centavos en el muelle viejo." for number in range(600)]
+    (folder / "chapters.txt").write_text("Harbor dues\n\n" + "\n\n".join(chapters), encoding="utf8")
+    (folder / "puerto.txt").write_text("Tasas del puerto\n\n" + "\n\n".join(muelles), encoding="utf8")
+    return {"chapters", "puerto"}
 
 
 def write_halves(folder: Path) -> set[str]:

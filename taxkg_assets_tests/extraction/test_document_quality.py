@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from taxkg_assets.extraction.document_check import (
     render_examples,
 )
 from taxkg_assets.extraction.document_quality import (
-    ALL_CHECKS,
+    CHECKS,
     FILE_CHECK,
     SCHEMA_CHECK,
     build_document_quality,
@@ -29,7 +30,7 @@ from taxkg_assets.extraction.document_quality import (
 )
 from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
 
-GOOD = {"warnings": [], "hidden_texts": [], "image_only_pages": [], "page_sources": []}
+GOOD = {"warnings": [], "hidden_texts": [], "page_count": 1, "image_only_pages": [1], "page_sources": []}
 
 
 def refusal(document_id: str, *, stage: str, reason: str, is_check_failure: bool = True) -> dict[str, Any]:
@@ -46,13 +47,15 @@ def judge(
     """The quality of documents with these rows, without any row in the other tables unless they are given."""
     empty = {
         name: getattr(schemas, name.capitalize()).create_empty()
-        for name in ("elements", "anchors", "faces", "fields", "formulas", "tables")
+        for name in inspect.signature(build_document_quality).parameters
+        if name not in ("documents", "quarantine", "checks")
     }
     quarantine = pl.DataFrame(refused or [], schema=schemas.Quarantine.create_empty().schema)
     return build_document_quality(
         schemas.Documents.sample(overrides=[{**GOOD, **row} for row in rows]),
         schemas.Quarantine.validate(quarantine),
         **{**empty, **frames},
+        checks=CHECKS,
     )
 
 
@@ -63,7 +66,7 @@ def doubts(quality: pl.DataFrame) -> list[tuple[str, str, str]]:
 
 def test_a_document_has_one_row_for_each_law() -> None:
     quality = judge([{"document_id": "a"}, {"document_id": "b"}])
-    assert quality.height == 2 * len(ALL_CHECKS)
+    assert quality.height == 2 * len(CHECKS)
     assert doubts(quality) == []
     assert set(quality["rows"]) == {0}
 
@@ -81,7 +84,7 @@ def test_a_withheld_document_without_rows_has_the_law_that_it_broke() -> None:
         ("y", FILE_CHECK.name, "withheld"),
         ("z", SCHEMA_CHECK.name, "withheld"),
     ]
-    assert quality.filter(document_id="z").height == len(ALL_CHECKS), "its old rows are judged by the other laws"
+    assert quality.filter(document_id="z").height == len(CHECKS), "its old rows are judged by the other laws"
     assert set(quality.filter(document_id="x")["remedy"]) == {"Look."}
 
 
@@ -143,8 +146,8 @@ def test_what_extract_refuses_is_declared_as_a_corrupt_law() -> None:
 
 
 def test_every_law_says_what_it_is() -> None:
-    assert len({check.name for check in ALL_CHECKS}) == len(ALL_CHECKS)
-    for check in ALL_CHECKS:
+    assert len({check.name for check in CHECKS}) == len(CHECKS)
+    for check in CHECKS:
         assert check.broken, check
         assert check.remedy, check
         assert check.severity == CORRUPT or check.find is not None

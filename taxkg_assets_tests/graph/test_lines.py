@@ -8,7 +8,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.graph.line_history import pair_lines
-from taxkg_assets.graph.lines import build_lines, find_line_faults
+from taxkg_assets.graph.lines import build_lines, find_doubled_lines, find_unregistered_fields
 
 _BBOX = {"x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 1.0, "y1_pt": 1.0}
 
@@ -127,7 +127,7 @@ def test_the_numbers_of_check_boxes_within_a_line_are_no_lines() -> None:
     documents = _documents(("f1--2025", "2025", False))
     lines = build_lines(fields, anchors, faces=schemas.Faces.create_empty(), documents=documents)
     assert set(lines["key"]) == {"line_1a", "line_1b", "line_4", "line_4a"}
-    assert find_line_faults(lines, fields).is_empty()
+    assert find_unregistered_fields(lines, fields).is_empty()
 
 
 def test_a_label_is_read_on_the_page_of_the_fields() -> None:
@@ -179,8 +179,9 @@ def test_a_column_is_not_named_by_the_first_column() -> None:
 def test_a_field_without_a_line_and_a_shared_identity_are_faults() -> None:
     fields = _fields({"key": "line_1", "label": "Wages"}, {"key": "line_2", "label": "Tips"})
     lines = _build(fields, _documents(("f1--2025", "2025", False)))
-    assert find_line_faults(lines, fields).is_empty()
+    assert find_doubled_lines(lines).is_empty()
+    assert find_unregistered_fields(lines, fields).is_empty()
     doubled = schemas.Lines.cast(lines.with_columns(canonical_id=pl.lit("1/wages")))
-    assert find_line_faults(doubled, fields).height == 2
+    assert find_doubled_lines(doubled)["key"].to_list() == ["line_2"], "the first one keeps the identity"
     lost = schemas.Lines.cast(lines.filter(pl.col("key") == "line_1"))
-    assert find_line_faults(lost, fields)["fault"].to_list() == ["field without a line"]
+    assert find_unregistered_fields(lost, fields)["key"].to_list() == ["line_2"]

@@ -8,7 +8,12 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
+from taxkg_assets.graph.registry import (
+    build_registry,
+    find_invented_names,
+    find_registry_faults,
+    find_unregistered_boxes,
+)
 
 _BBOX = {"x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 1.0, "y1_pt": 1.0}
 
@@ -175,11 +180,9 @@ def test_each_law_is_seen_to_bite(box_key: str, change: dict[str, str], fault: s
     assert fault in find_registry_faults(broken, _FACES)["fault"].to_list()
 
 
-def test_a_repeated_key_and_a_lost_box_are_faults() -> None:
+def test_a_box_of_the_face_that_is_not_registered_is_found() -> None:
     registry = _registry()
-    doubled = pl.concat([registry.head(5), registry.head(1)])
-    assert find_registry_faults(doubled, _FACES)["fault"].to_list() == [
-        "key repeated",
-        "key repeated",
-        "box of the face not registered",
-    ]
+    lost = schemas.Registry.cast(registry.filter(pl.col("box_key") != "box_4"))
+    assert find_unregistered_boxes(registry, _FACES).is_empty()
+    assert find_unregistered_boxes(lost, _FACES)["box_key"].to_list() == ["box_4"]
+    assert find_registry_faults(lost, _FACES).is_empty(), "the other boxes are kept"

@@ -60,6 +60,29 @@ def test_a_build_prints_what_is_new_and_what_was_found_within_a_terminal() -> No
     assert any("headings nest" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("rows", "is_released", "said"),
+    [
+        (
+            [{"document_id": "harbor", "page": 2}, {"document_id": "canal", "page": 9}],
+            True,
+            ("Documents: canal, harbor. Remove their files", "The last release still answers questions."),
+        ),
+        ([{"metric": "recall", "value": 0.5}], False, ("no single document causes it", "There is no release yet.")),
+    ],
+)
+def test_a_failed_gate_names_the_documents_the_remedy_and_what_is_served(
+    rows: list[dict[str, object]], is_released: bool, said: tuple[str, ...]
+) -> None:
+    figures = {"first offending rows": rows}
+    gate = GateResult("edges", "edges_carry_evidence", is_passed=False, figures=figures, word="blocked")
+    result = BuildResult(is_done=False, seconds=1.0, run_ids=[], gates=[gate], is_released=is_released)
+    out = io.StringIO()
+    render.print_build_result(result, out=Console(file=out, width=200))
+    for words in said:
+        assert words in out.getvalue()
+
+
 def test_an_abstention_names_the_words_that_were_searched_for() -> None:
     found = Answer(
         answer=None,

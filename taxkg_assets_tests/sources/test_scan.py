@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from taxkg_assets.sources.manifest import FilePlace, SourceFile, SourceManifest
 from taxkg_assets.sources.scan import (
+    MissingSourceError,
     SourceError,
     describe_skipped,
     drop_source,
@@ -55,6 +57,25 @@ def test_subfolders_and_dangling_links_are_named_where_they_look_like_documents(
         "the broken links gone.pdf."
     )
     assert "2022" not in describe_skipped(one, roots=[str(one / "2022")])
+
+
+def test_what_is_named_like_a_document_and_is_no_file_is_named(folders: tuple[Path, Path]) -> None:
+    one, _ = folders
+    os.mkfifo(one / "pipe.pdf")
+    (one / "empty.pdf").mkdir()
+    (one / "pictures").mkdir()
+    assert describe_skipped(one) == f"Not read in {one}: empty.pdf, pipe.pdf (no files)."
+    assert describe_skipped(one, roots=[str(one / "empty.pdf")]) == f"Not read in {one}: pipe.pdf (no files)."
+    assert find_source_files(one).keys() == {"a", "b"}
+    with pytest.raises(MissingSourceError, match=r"pipe\.pdf is neither"):
+        find_source_files(one / "pipe.pdf")
+
+
+def test_a_source_that_cannot_be_read_yet_is_recorded_and_keeps_its_files(folders: tuple[Path, Path]) -> None:
+    one, other = folders
+    manifest = merge_sources(scan(EMPTY, one), {}, unreadable_roots=[one, other])
+    assert manifest.roots == sorted(map(str, folders))
+    assert manifest.files.keys() == {"a", "b"}
 
 
 def test_a_document_leaves_only_when_its_own_folder_is_scanned_without_it(folders: tuple[Path, Path]) -> None:

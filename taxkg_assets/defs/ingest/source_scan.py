@@ -60,24 +60,35 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, default_roots: Seque
         chosen_roots = roots or (() if has_sources(home) else default_roots)
         recorded = sorted({*manifest.roots, str(inbox_of(home.settings))})
         scanned_roots = [root.resolve() for root in chosen_roots] or existing_roots(recorded)
-        scans, unreadable_reasons = _scan(scanned_roots)
-        new_manifest = merge_sources(manifest, scans)
+        scans, reasons_by_root = scan_roots(scanned_roots)
+        new_manifest = merge_sources(manifest, scans, unreadable_roots=reasons_by_root)
         if new_manifest != manifest:
             store.write_manifest(new_manifest)
-    return ScannedSources(new_manifest, unreadable_reasons)
+    return ScannedSources(new_manifest, list(reasons_by_root.values()))
 
 
-def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
-    """Return the files of each source, and why some sources cannot be read; one that never existed is an error."""
+def scan_roots(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], dict[Path, str]]:
+    """Find the documents of some sources.
+
+    Args:
+        roots: Folders and files.
+
+    Returns:
+        Files by document id for each source that can be read, and the reason for each one that cannot.
+
+    Raises:
+        MissingSourceError: A source does not exist, or is a file of another kind.
+        SourceError: No source can be read.
+    """
     scans: dict[Path, dict[str, list[Path]]] = {}
-    errors: list[SourceError] = []
+    errors: dict[Path, SourceError] = {}
     for root in roots:
         try:
             scans[root] = find_source_files(root)
         except MissingSourceError:
             raise
         except SourceError as error:
-            errors.append(error)
+            errors[root] = error
     if errors and not scans:
-        raise errors[0]
-    return scans, [str(error) for error in errors]
+        raise next(iter(errors.values()))
+    return scans, {root: str(error) for root, error in errors.items()}

@@ -65,17 +65,11 @@ def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iter
     run = record.dagster_run
     if run.status == dg.DagsterRunStatus.FAILURE:
         gate_lines, error_lines = _gate_lines(instance, run_id), _error_lines(instance, run_id)
+        served = "the last release is still served" if store.exists("release") else "there is no release yet"
         if gate_lines:
-            yield Alert(
-                "failed gate", f"{run.job_name}: a gate has failed; the old release is still served", gate_lines, run_id
-            )
+            yield Alert("failed gate", f"{run.job_name}: a gate has failed; {served}", gate_lines, run_id)
         else:
-            yield Alert(
-                "failed run",
-                f"{run.job_name}: the run has failed; the old release is still served",
-                error_lines,
-                run_id,
-            )
+            yield Alert("failed run", f"{run.job_name}: the run has failed; {served}", error_lines, run_id)
     if record.start_time is not None:
         # The sensor may check a run when the next one has already refused more: each run reports its refusals.
         end = record.end_time if record.end_time is not None else time.time()

@@ -1,4 +1,4 @@
-"""Rule family `document_checks`: limits of the checks on how pages were read; read by extraction/page_checks.py."""
+"""Rule family `document_checks`: limits of the checks on how pages were read, and on the graph of a document."""
 
 from __future__ import annotations
 
@@ -45,15 +45,41 @@ class TableRowsAreTheirOwn(Section):
     cells_frac: float
 
 
+class ReferencesLeadToAPlace(Section):
+    """Values of `references_lead_to_a_place`.
+
+    Attributes:
+        unresolved_frac: Largest share of references within a document that may be without a target.
+        least_references: Minimum number of such references for a document to be checked.
+    """
+
+    unresolved_frac: float
+    least_references: int
+
+
+class PassagesAreRelated(Section):
+    """Values of `passages_are_related`.
+
+    Attributes:
+        unrelated_frac: Largest share of a document's nodes that may be unrelated to all but their outline.
+        least_nodes: Minimum number of nodes for a document to be checked.
+    """
+
+    unrelated_frac: float
+    least_nodes: int
+
+
 class DocumentChecks(Family):
     """Content of `rules/document_checks.yaml`."""
 
     structure_tags_are_trusted: StructureTagsAreTrusted
     tags_and_layout_agree: TagsAndLayoutAgree
     table_rows_are_their_own: TableRowsAreTheirOwn
+    references_lead_to_a_place: ReferencesLeadToAPlace
+    passages_are_related: PassagesAreRelated
 
 
 @cache
 def load_document_checks() -> DocumentChecks:
-    """Return the rules that decide when a check of how pages were read fails."""
+    """Return the limits of the document checks."""
     return load_model("document_checks", DocumentChecks)
