@@ -270,7 +270,7 @@ DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
         INCOMPLETE,
         "elements",
         "pages have no text, although they are neither scanned nor blank",
-        "Look at these pages in the PDF itself.",
+        "Read these pages in the PDF itself.",
         find_pages_without_elements,
         show=("page",),
     ),

@@ -120,15 +120,7 @@ def build(
     store = Store(home)
     started = time.monotonic()
     with store.exclusive():
-        if unknown := sorted(set(select) - set(PIPELINE)):
-            raise SelectionError(f"No asset named {', '.join(unknown)}. Assets: {', '.join(PIPELINE)}.")
-        if missing_tables := sorted(
-            name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)
-        ):
-            raise SelectionError(
-                f"{', '.join(select)} cannot be built alone: {store.uri} does not have {', '.join(missing_tables)} "
-                "yet. Run `taxkg build` first, or select these tables as well."
-            )
+        _check_selection(store, select)
         opened_home = Home(home=str(store.home))
         _check_machine(opened_home)
         if reads_much(opened_home, ("sections",)):
@@ -143,6 +135,7 @@ def build(
                         f"There is no .pdf or .txt document in {looked}. Add one, or give another folder "
                         "with --corpus.",
                         *skipped,
+                        *closed,
                     ]
                 )
             )
@@ -168,6 +161,19 @@ def build(
         result.is_released = store.exists("release")
         result.seconds = time.monotonic() - started
     return result
+
+
+def _check_selection(store: Store, select: Sequence[str]) -> None:
+    """Raise an error if a selected asset does not exist, or if a table above the selection is missing."""
+    if unknown := sorted(set(select) - set(PIPELINE)):
+        raise SelectionError(f"No asset named {', '.join(unknown)}. Assets: {', '.join(PIPELINE)}.")
+    if missing_tables := sorted(
+        name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)
+    ):
+        raise SelectionError(
+            f"{', '.join(select)} cannot be built alone: {store.uri} does not have {', '.join(missing_tables)} "
+            "yet. Run `taxkg build` first, or select these tables as well."
+        )
 
 
 def _list_skipped(home: Home, roots: Sequence[Path], *, recorded: Sequence[str]) -> list[str]:

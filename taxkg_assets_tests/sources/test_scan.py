@@ -59,7 +59,7 @@ def test_subfolders_and_dangling_links_are_named_where_they_look_like_documents(
     assert "2022" not in describe_skipped(one, roots=[str(one / "2022")])
 
 
-def test_what_is_named_like_a_document_and_is_no_file_is_named(folders: tuple[Path, Path]) -> None:
+def test_pipes_and_empty_folders_named_like_documents_are_listed(folders: tuple[Path, Path]) -> None:
     one, _ = folders
     os.mkfifo(one / "pipe.pdf")
     (one / "empty.pdf").mkdir()
