@@ -7,9 +7,21 @@ a small terminal.
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from types import TracebackType
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
 
 from taxkg_assets.defs.wiring.progress import listening
 from taxkg_assets.serving.terminal import Terminal
@@ -21,6 +33,19 @@ MOST_BARS = 12
 """Stages on the screen at once; further ones are counted only."""
 
 
+class _LeftColumn(ProgressColumn):
+    """The pages that were read, and the time left: as estimated by the stage, or by the units that are done."""
+
+    max_refresh = 1.0
+
+    def render(self, task: Task) -> Text:
+        pages, seconds = task.fields.get("pages"), task.fields.get("seconds_left", task.time_remaining)
+        words = [f"{pages:,} pages"] if pages else []
+        if seconds is not None and not task.finished:
+            words.append(f"{timedelta(seconds=round(seconds))} left")
+        return Text(", ".join(words))
+
+
 class ProgressBars:
     """One progress bar per running stage, on standard error; hidden if standard error is not a terminal."""
 
@@ -29,9 +54,10 @@ class ProgressBars:
         self.progress = Progress(
             SpinnerColumn(finished_text="[green]✓"),
             TextColumn("{task.description:<12}"),
-            BarColumn(bar_width=32),
+            BarColumn(bar_width=16),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            _LeftColumn(),
             console=console,
             disable=not console.is_terminal,
             transient=True,
@@ -84,6 +110,17 @@ class ProgressBars:
         """
         if stage in self.tasks:
             self.progress.update(self.tasks[stage], completed=done, total=total)
+
+    def estimate(self, stage: str, pages: int, seconds_left: float) -> None:
+        """Show the pages that were read, and the time left.
+
+        Args:
+            stage: Name of the stage.
+            pages: Pages that were read.
+            seconds_left: Estimated time until all documents are read.
+        """
+        if stage in self.tasks:
+            self.progress.update(self.tasks[stage], pages=pages, seconds_left=seconds_left)
 
     def finish(self, stage: str) -> None:
         """Remove a stage's progress bar, and print its time if it took long.

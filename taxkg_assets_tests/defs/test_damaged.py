@@ -96,7 +96,7 @@ def write_odd(folder: Path) -> set[str]:
     chapters = [
         f"Boats of class {number} pay dues by list {number}, see chapter {number + 10}." for number in range(60)
     ]
-    tasas = [f"Cada barco de la clase {number} paga {number} centavos en el puerto viejo." for number in range(600)]
+    tasas = [f"Cada barco del grupo {number} paga {number} centavos en el puerto viejo." for number in range(600)]
     (folder / "chapters.txt").write_text("Harbor dues\n\n" + "\n\n".join(chapters), encoding="utf8")
     (folder / "puerto.txt").write_text("Tasas del puerto\n\n" + "\n\n".join(tasas), encoding="utf8")
     return {"chapters", "puerto"}

@@ -46,3 +46,15 @@ def test_a_quick_stage_is_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
         bars.start("tables", 1)
         bars.finish("tables")
     assert "✓" not in out.getvalue()
+
+
+def test_reading_shows_documents_pages_and_the_time_left_within_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    bars, out = opened(monkeypatch)
+    with bars:
+        bars.start("documents", 1209)
+        bars.advance("documents", 100)
+        bars.estimate("documents", 12_345, 3670.4)
+        bars.progress.refresh()
+    shown = [line for line in out.getvalue().splitlines() if "12,345 pages, 1:01:10 left" in line]
+    assert shown
+    assert "100/1209" in shown[0]

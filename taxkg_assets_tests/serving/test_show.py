@@ -58,7 +58,7 @@ def home(tmp_path: Path) -> Path:
         "max_pages": 9,
     }
     facts |= {"table_engine": "own"}
-    assert read_document(Job(**places, **facts)) == Extracted()
+    assert isinstance(read_document(Job(**places, **facts)), Extracted)
     contents = json.loads((folder / "contents.json").read_text())
     for table in ("documents", "elements", "tables", "anchors", "sections"):
         frame = pl.read_ipc(folder / f"{table}.arrow")

@@ -8,6 +8,7 @@ A build that is killed at any moment therefore resumes where it was.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from taxkg_assets.defs.ingest.llm_refinement import open_refinement, refinement_
 from taxkg_assets.defs.ingest.reader import Limits, Outcome
 from taxkg_assets.defs.ingest.reading import reading_version
 from taxkg_assets.defs.ingest.worker_replies import Job
-from taxkg_assets.defs.wiring.progress import stage_progress
+from taxkg_assets.defs.wiring.progress import Listener, stage_progress
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.digests import frame_digest
 from taxkg_assets.records import DocumentRecord, QuarantineRecord, iter_records
@@ -329,19 +330,37 @@ def _read(home: Home, jobs: Sequence[Job], *, statuses: Mapping[str, FileStatus]
         elif (Path(job.folder) / "contents.json").exists():
             outcomes_by_id[job.document_id] = Outcome(job.document_id, True, 0.0)
     unread_jobs = [j for j in jobs if j.document_id not in outcomes_by_id]
-    unread_jobs.sort(key=lambda j: (-Path(j.path).stat().st_size if Path(j.path).exists() else 0, j.document_id))
+    sizes = {j.document_id: Path(j.path).stat().st_size if Path(j.path).exists() else 0 for j in unread_jobs}
+    unread_jobs.sort(key=lambda j: (-sizes[j.document_id], j.document_id))
     settings = home.settings
     limits = Limits(seconds=settings.document_seconds, memory_mb=settings.document_memory_mb)
     with stage_progress("documents", len(jobs)) as progress:
         progress.advance("documents", len(outcomes_by_id))
+        reading = _ReadingProgress(progress, sizes)
         with timed("parse") if unread_jobs else nullcontext():
-            outcomes = open_engine(settings).read(
-                unread_jobs, limits=limits, on_done=lambda _: progress.advance("documents")
-            )
+            outcomes = open_engine(settings).read(unread_jobs, limits=limits, on_done=reading.add)
     if unread_jobs:
         keep_times(home.store)
     by_id = outcomes_by_id | {o.document_id: o for o in outcomes}
     return [by_id[j.document_id] for j in jobs]
+
+
+class _ReadingProgress:
+    """Reports the documents and pages that were read, and the time left by the share of bytes that were read."""
+
+    def __init__(self, progress: Listener, sizes: Mapping[str, int]) -> None:
+        self._progress, self._sizes = progress, sizes
+        self._started = time.monotonic()
+        self._pages = self._bytes_read = 0
+
+    def add(self, outcome: Outcome) -> None:
+        """Count a document that was read or refused."""
+        self._pages += outcome.pages
+        self._bytes_read += self._sizes[outcome.document_id]
+        bytes_left = sum(self._sizes.values()) - self._bytes_read
+        seconds = time.monotonic() - self._started
+        self._progress.advance("documents")
+        self._progress.estimate("documents", self._pages, seconds * bytes_left / max(self._bytes_read, 1))
 
 
 def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:

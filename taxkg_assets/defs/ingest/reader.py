@@ -42,7 +42,7 @@ POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Outcome of reading one document; stage, reason and remedy are empty if it succeeded."""
+    """Outcome of reading one document; stage, reason and remedy are empty if it succeeded, `pages` 0 if it failed."""
 
     document_id: str
     is_read: bool
@@ -51,6 +51,7 @@ class Outcome:
     reason: str = ""
     remedy: str = ""
     is_check_failure: bool = False
+    pages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,7 @@ def _to_outcome(job: Job, reply: Reply | Lost, *, seconds: float) -> Outcome:
     """Turn a reply into the outcome of its document; `OSError` where its frames could not be written."""
     match reply:
         case Extracted():
-            return Outcome(job.document_id, True, reply.seconds)
+            return Outcome(job.document_id, True, reply.seconds, pages=reply.pages)
         case Refused():
             return Outcome(
                 job.document_id,

@@ -142,7 +142,7 @@ def read_document(job: Job) -> Reply:
     admission = cast(DocumentRecord, {**columns, "tier": find_tier(cast(DocumentRecord, columns), own_tiers={})})
     frames = {"documents": build_documents([admission]), **extraction.frames}
     try:
-        return _save(frames, Path(job.folder))
+        return _save(frames, Path(job.folder), pages=extraction.page_count)
     except OSError as unwritable:
         # The home's fault and not the document's: nothing is stated about the document, the build stops.
         return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job.folder)
@@ -176,7 +176,7 @@ def _locate(defect: Exception) -> str:
     return f"{Path(last.filename).name}:{last.lineno}"
 
 
-def _save(frames: dict[str, pl.DataFrame], folder: Path) -> Extracted | Refused:
+def _save(frames: dict[str, pl.DataFrame], folder: Path, *, pages: int) -> Extracted | Refused:
     """Write validated frames and their digests; the folder appears completely or not at all."""
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -193,7 +193,7 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> Extracted | Refused:
     (temporary / "contents.json").write_text(json.dumps(contents), encoding="utf8")
     shutil.rmtree(folder, ignore_errors=True)
     temporary.replace(folder)
-    return Extracted()
+    return Extracted(pages)
 
 
 def _refusal(stage: str, reason: str, remedy: str, *, is_check_failure: bool = False) -> Refused:

@@ -54,8 +54,14 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The document was read, and its frames are in the job's folder."""
+    """The document was read, and its frames are in the job's folder.
 
+    Attributes:
+        pages: Number of its pages.
+        seconds: Time that it took.
+    """
+
+    pages: int = 0
     seconds: float = 0.0
 
 

@@ -35,6 +35,15 @@ class Listener(Protocol):
             count: Number of further units that are done.
         """
 
+    def estimate(self, stage: str, pages: int, seconds_left: float) -> None:
+        """Report how far the reading of documents has come.
+
+        Args:
+            stage: Name of the stage.
+            pages: Pages that were read.
+            seconds_left: Time until all documents are read, estimated from the sizes of their files.
+        """
+
     def finish(self, stage: str) -> None:
         """Report that the stage has ended, done or failed.
 
@@ -121,6 +130,10 @@ class _Reporter:
     def advance(self, stage: str, count: int = 1) -> None:
         for listener in _listeners:
             listener.advance(stage, count)
+
+    def estimate(self, stage: str, pages: int, seconds_left: float) -> None:
+        for listener in _listeners:
+            listener.estimate(stage, pages, seconds_left)
 
     def finish(self, stage: str) -> None:
         for listener in _listeners:

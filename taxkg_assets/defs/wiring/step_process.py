@@ -138,6 +138,9 @@ class _Sender(Listener):
     def advance(self, stage: str, count: int = 1) -> None:
         self._sender.send(("progress", ("advance", stage, count)))
 
+    def estimate(self, stage: str, pages: int, seconds_left: float) -> None:
+        self._sender.send(("progress", ("estimate", stage, pages, seconds_left)))
+
     def finish(self, stage: str) -> None:
         self._sender.send(("progress", ("finish", stage)))
 

@@ -34,6 +34,9 @@ class Heard:
     def advance(self, stage: str, count: int = 1) -> None:
         self.events.append(("advance", stage, count))
 
+    def estimate(self, stage: str, pages: int, seconds_left: float) -> None:
+        self.events.append(("estimate", stage, pages, seconds_left))
+
     def finish(self, stage: str) -> None:
         self.events.append(("finish", stage))
 
@@ -42,6 +45,7 @@ def work(texts: list[str]) -> tuple[int, str, int]:
     with stage_progress("embeddings", len(texts)) as progress:
         progress.set_progress("embeddings", 1, len(texts))
         progress.advance("embeddings")
+        progress.estimate("embeddings", 3, 1.5)
     return os.getpid(), os.environ["TAXKG_TEST_MARK"], len(texts)
 
 
@@ -75,6 +79,7 @@ def test_a_step_runs_elsewhere_and_is_heard_here(monkeypatch: pytest.MonkeyPatch
         ("start", "embeddings", 2),
         ("set_progress", "embeddings", 1, 2),
         ("advance", "embeddings", 1),
+        ("estimate", "embeddings", 3, 1.5),
         ("finish", "embeddings"),
     ]
 
