@@ -104,6 +104,8 @@ def build_references(
     rule_words_by_section = find_rule_words(ordered_sections["text"].to_list())
     for section, rule_words in zip(iter_records(ordered_sections, SectionRecord), rule_words_by_section, strict=True):
         lead = leads.follow(section)
+        if not rule_words and section["element_id"] not in linked_texts.by_element:
+            continue
         mentions = find_mentions(section["text"], headings=headings, rule_words=rule_words)
         mentions = drop_own_name(mentions, section["text"], role=section["role"])
         if printed_keys:
