@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import dataframely as dy
@@ -293,6 +294,18 @@ def _find_page(section: SectionRecord, offset: int) -> int:
     return int(section["page"])
 
 
+@lru_cache(maxsize=4096)
+def _names_worksheet(heading: str) -> bool:
+    """Decide whether a heading is that of a worksheet; each is asked for all texts below it."""
+    return load_references().context.worksheet_heading.pattern.search(heading) is not None
+
+
+@lru_cache(maxsize=4096)
+def _names_column(heading: str) -> bool:
+    """Decide whether a heading is that of a column."""
+    return load_references().context.column_heading.pattern.search(heading) is not None
+
+
 def _find_owner(anchor_id: str | None, *, anchors_by_id: dict[str, dict[str, Any]], identity: Identity) -> _Owner:
     keys: set[str] = set()
     forms: set[str] = set()
@@ -302,11 +315,8 @@ def _find_owner(anchor_id: str | None, *, anchors_by_id: dict[str, dict[str, Any
         row = anchors_by_id[anchor_id]
         kinds.append(row["kind"])
         # The label of a line may name a worksheet that it takes its amount from.
-        is_worksheet |= (
-            row["kind"] != "line"
-            and load_references().context.worksheet_heading.pattern.search(row["heading"]) is not None
-        )
-        is_column |= load_references().context.column_heading.pattern.search(row["heading"]) is not None
+        is_worksheet |= row["kind"] != "line" and _names_worksheet(row["heading"])
+        is_column |= _names_column(row["heading"])
         is_example |= (
             row["kind"] == "runin"
             and load_references().context.example_heading.pattern.match(row["heading"]) is not None
