@@ -37,7 +37,7 @@ class Screen:
     def _read_needs(self, rules: RuleList[Rule]) -> tuple[int, list[tuple[Rule, int, tuple[int, ...]]]]:
         """Return the words of all rules of a list, and of each rule the rarest group of words and the others.
 
-        Of most lists no rule can match: the first value decides that at once. A rule that needs no word is always tried.
+        Of most lists no rule can match: the first value decides that at once. A rule without words is always tried.
         """
         needs: list[tuple[Rule, int, tuple[int, ...]]] = []
         for rule in rules:

@@ -170,9 +170,7 @@ def _optional_columns(schema: type[dy.Schema]) -> frozenset[str]:
 @cache
 def _flat_columns(schema: type[dy.Schema]) -> frozenset[str]:
     """Return the columns without nested values and without numbers that may be infinite."""
-    return frozenset(
-        name for name, dtype in dtypes(schema).items() if not (dtype.is_nested() or dtype.is_float())
-    )
+    return frozenset(name for name, dtype in dtypes(schema).items() if not (dtype.is_nested() or dtype.is_float()))
 
 
 def _is_complete(series: pl.Series, *, may_miss: bool = False) -> bool:

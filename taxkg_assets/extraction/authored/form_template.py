@@ -42,6 +42,8 @@ _DRAWN = re.compile(
 )
 # Begins a comment, a declaration or quoted text, in which what looks like an element may be none.
 _MAY_QUOTE = b"<!"
+# A note of the maker's program that quotes an element.
+_QUOTING_NOTE = re.compile(rb"<\?(?:[^?<]|\?(?!>))*+<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,9 @@ class _Reader:
 
 def _without_drawing(data: bytes) -> bytes:
     """Take out the elements that only draw."""
-    return data if _MAY_QUOTE in data else _DRAWN.sub(b"", _DRAWN_WHOLE.sub(b"", data))
+    if _MAY_QUOTE in data or _QUOTING_NOTE.search(data):
+        return data
+    return _DRAWN.sub(b"", _DRAWN_WHOLE.sub(b"", data))
 
 
 def _refuse_doctype(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Lines of a page by the height of their baselines, so that the rows around a line are found without trying all lines."""
+"""Lines of a page by the height of their baselines, so that a row is found without trying all lines."""
 
 from __future__ import annotations
 
