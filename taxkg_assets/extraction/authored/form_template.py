@@ -36,7 +36,7 @@ _DRAWN_WHOLE = re.compile(
     + rb">(?:[^<]++|<(?!/?\1[\s>]))*+</\1\s*+>"
 )
 _DRAWN = re.compile(
-    rb"<(?:bind|border|color|corner|edge|fill|font|keep|linear|margin|para|solid|traverse)(?=[\s/])"
+    rb"<(?:bind|border|color|comb|corner|edge|fill|font|integer|keep|linear|margin|para|solid|text|traverse)(?=[\s/])"
     + _ATTRIBUTES
     + rb"/>"
 )
