@@ -29,7 +29,7 @@ from taxkg_assets.records import SectionRecord, iter_records
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.references import load_references
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.schemas import Anchors, Links, References, Sections, dtypes, validated
+from taxkg_assets.schemas import Anchors, Links, References, Sections, build_frame, validated
 
 _AMOUNT_KINDS = ("box", "box_group", "line")
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
@@ -283,7 +283,7 @@ def _make_rows(
         "created_by": ["regex"] * len(placed_mentions),
         **{name: [link_target[name] for link_target in link_targets] for name in LED_COLUMNS},
     }
-    return pl.DataFrame(columns, schema=dtypes(References))
+    return build_frame(columns, References)
 
 
 def _find_page(section: SectionRecord, offset: int) -> int:
