@@ -14,7 +14,7 @@ import polars as pl
 Table = TypeVar("Table", bound=dy.Schema)
 # Suffixes of dataframely's names for rules that only require present or finite values.
 _KEPT_BY_WHOLE_FRAMES = ("nullability", "nan", "inf")
-# Up to this number of rows, planning a query takes longer than looking at each value.
+# Up to this number of rows, planning a query takes longer than to compare each value.
 _FEW_ROWS = 2_000
 # Values of a column with a pattern that are known to match it: such columns have few different ones.
 _MOST_KNOWN = 64
@@ -92,7 +92,7 @@ def validated(frame: pl.DataFrame, schema: type[Table]) -> dy.DataFrame[Table]:
 
 @dataclass(frozen=True, slots=True)
 class _SimpleRules:
-    """All rules of a table, where each looks at the values of one column or of the key.
+    """All rules of a table, where each concerns the values of one column or of the key.
 
     Attributes:
         keys: Columns of the primary key.
