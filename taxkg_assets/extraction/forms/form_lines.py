@@ -292,10 +292,12 @@ def _collect_lines(
         (piece, piece.x0, (piece.y0 + piece.y1) / 2, piece.base) for piece in pieces if id(piece) not in number_ids
     ]
     units: list[FormLine] = []
+    column_pt = limits().column_pt
     number, begun_numbers = "", {_digits_of(start) for start in starts if start.is_digit}
     for start in starts:
         top, right = tops[id(start)], _right_edge(page, start, starts)
-        column = [other for other in starts if start.x0 - limits().column_pt <= other.x0 < right]
+        column_x0 = start.x0 - column_pt
+        column = [other for other in starts if column_x0 <= other.x0 < right]
         tops_below = [tops[id(other)] for other in column]
         other_bases = [other.piece.base for other in column if abs(other.piece.base - start.piece.base) >= 2]
         stops = [y for y in tops_below if y > top + 2] + [
