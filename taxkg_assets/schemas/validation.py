@@ -40,13 +40,11 @@ def empty(schema: type[Table]) -> dy.DataFrame[Table]:
     return schema.create_empty()
 
 
-def build_frame(
-    columns: Mapping[str, Sequence[Any] | pl.Series], schema: type[dy.Schema], *, sort_by: str = ""
-) -> pl.DataFrame:
+def build_frame(columns: Mapping[str, object], schema: type[dy.Schema], *, sort_by: str = "") -> pl.DataFrame:
     """Build a frame from its columns, in half the time that polars takes from a dictionary with types.
 
     Args:
-        columns: Values of each column of the table, by name.
+        columns: Values of each column of the table, a sequence or a series, by name.
         schema: Schema class of the table.
         sort_by: Column to sort by; empty to leave the rows in their order.
 
@@ -56,7 +54,11 @@ def build_frame(
     series = []
     for name, dtype in dtypes(schema).items():
         column = columns[name]
-        series.append(column.alias(name) if isinstance(column, pl.Series) else pl.Series(name, column, dtype=dtype))
+        series.append(
+            column.alias(name)
+            if isinstance(column, pl.Series)
+            else pl.Series(name, cast("Sequence[Any]", column), dtype=dtype)
+        )
     frame = pl.DataFrame(series)
     return frame.sort(sort_by) if sort_by and not frame[sort_by].is_sorted() else frame
 
