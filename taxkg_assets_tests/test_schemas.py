@@ -65,6 +65,29 @@ def test_what_is_missing_or_endless_is_found_at_any_depth(schema: type[dy.Schema
     assert str(ours.value) == str(theirs.value)
 
 
+@pytest.mark.parametrize(
+    ("schema", "changed"),
+    [
+        (Elements, {"role": "Prose"}),
+        (Elements, {"role_confidence": 1.5}),
+        (Elements, {"element_id": ""}),
+        (Spans, {"span_ix": -1}),
+        (Anchors, {"kind": "hint"}),
+        (Sections, {"source": "guess"}),
+    ],
+)
+def test_what_valid_rows_have_shown_hides_no_wrong_value(schema: type[dy.Schema], changed: dict[str, object]) -> None:
+    valid = _sample(schema)
+    for _ in range(2):
+        assert validated(valid, schema).equals(valid)
+    broken = pl.DataFrame([{**valid.row(0, named=True), **changed}], schema=schema.create_empty().schema)
+    with pytest.raises(ValidationError) as theirs:
+        schema.validate(broken)
+    with pytest.raises(ValidationError) as ours:
+        validated(broken, schema)
+    assert str(ours.value) == str(theirs.value)
+
+
 @pytest.mark.parametrize("changed", [{"pieces": []}, {"anchor_id": None}])
 def test_empty_lists_and_values_that_may_be_missing_pass(changed: dict[str, object]) -> None:
     row = {**_sample(Sections).row(0, named=True), **changed}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache, reduce
 from operator import or_
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -32,14 +32,18 @@ class Screen:
         """
         words = {word for rules in lists for rule in rules for group in rule.literal_groups for word in group}
         self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
-        self._needs = {rules: [self._needs_of(rule) for rule in rules] for rules in lists}
-        # Of most lists no rule can match: that is decided at once.
-        self._any = {rules: reduce(or_, (first for first, _ in needs), 0) for rules, needs in self._needs.items()}
+        self._needs = {rules: self._read_needs(rules) for rules in lists}
 
-    def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
-        """Return the rarest group of words, and the others; a rule that needs none is always tried."""
-        first, *others = [self._number(group) for group in rule.literal_groups] or [-1]
-        return first, tuple(others)
+    def _read_needs(self, rules: RuleList[Rule]) -> tuple[int, list[tuple[Rule, int, tuple[int, ...]]]]:
+        """Return the words of all rules of a list, and of each rule the rarest group of words and the others.
+
+        Of most lists no rule can match: the first value decides that at once. A rule without words is always tried.
+        """
+        needs: list[tuple[Rule, int, tuple[int, ...]]] = []
+        for rule in rules:
+            first, *others = [self._number(group) for group in rule.literal_groups] or [-1]
+            needs.append((rule, first, tuple(others)))
+        return reduce(or_, (first for _, first, _ in needs), 0), needs
 
     def read(self, texts: Sequence[str]) -> list[int]:
         """Find which required words each text contains, in any case.
@@ -64,14 +68,19 @@ class Screen:
         Returns:
             Rules in the order of the list.
         """
-        if not rule_words & self._any[rules]:
+        any_words, needs = self._needs[rules]
+        if not rule_words & any_words:
             return []
+        usable_rules: list[Any] = []
         # The lowest bit is set in every text, for rules that need no word.
-        return [
-            rule
-            for rule, (first, others) in zip(rules, self._needs[rules], strict=True)
-            if rule_words & first and (not others or all(rule_words & words for words in others))
-        ]
+        for rule, first, others in needs:
+            if rule_words & first:
+                for words in others:
+                    if not rule_words & words:
+                        break
+                else:
+                    usable_rules.append(rule)
+        return usable_rules
 
     def _number(self, words: Iterable[str]) -> int:
         return reduce(or_, map(self._bits.__getitem__, words), 0)

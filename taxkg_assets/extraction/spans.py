@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataframely as dy
-import polars as pl
 
 from taxkg_assets.extraction.pdf.model import Source
-from taxkg_assets.schemas import Spans, dtypes, validated
+from taxkg_assets.schemas import Spans, build_frame, validated
 
 
 def build_spans(source: Source) -> dy.DataFrame[Spans]:
@@ -34,4 +33,4 @@ def build_spans(source: Source) -> dy.DataFrame[Spans]:
         "x1_pt": [span.x1 for span in spans],
         "y1_pt": [span.y1 for span in spans],
     }
-    return validated(pl.DataFrame(columns, schema=dtypes(Spans)), Spans)
+    return validated(build_frame(columns, Spans), Spans)

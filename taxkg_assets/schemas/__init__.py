@@ -17,7 +17,7 @@ from taxkg_assets.schemas.retrieval import Embeddings, Index, Release, Summaries
 from taxkg_assets.schemas.service import Feedback, QueryLog
 from taxkg_assets.schemas.sources import DocumentQuality, Documents, Quarantine
 from taxkg_assets.schemas.training import HardNegatives, Model, Pairs, Reranker, ScenarioQueries
-from taxkg_assets.schemas.validation import Table, dtypes, empty, validated
+from taxkg_assets.schemas.validation import Table, build_frame, dtypes, empty, validated
 from taxkg_assets.schemas.values import (
     ANCHOR_KINDS,
     CHANGE_NATURES,
@@ -127,6 +127,7 @@ __all__ = [
     "Summaries",
     "Table",
     "Tables",
+    "build_frame",
     "dtypes",
     "empty",
     "validated",

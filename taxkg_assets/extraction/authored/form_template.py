@@ -7,7 +7,6 @@ depth are bounded, and nothing in it is ever run or followed. What cannot be tru
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -28,13 +27,23 @@ _CONTROLS = {
     "signature": "signature",
     "button": "button",
 }
-# Two of three elements only say how a field is drawn. Those without content are taken out before the rest is followed.
+# Nine of ten elements print texts of their own, or only say how a field is drawn. They are taken out before the rest is
+# followed: first whole elements that are not in one of their own kind, then those without content.
+_ATTRIBUTES = rb"""[^<>"'/]*+(?:"[^"<]*+"[^<>"'/]*+)*+"""
+_DRAWN_WHOLE = re.compile(
+    rb"<(bind|border|draw|event|fill|font|items|keep|traversal)(?=[\s>])"
+    + _ATTRIBUTES
+    + rb">(?:[^<]++|<(?!/?\1[\s>]))*+</\1\s*+>"
+)
 _DRAWN = re.compile(
-    rb"<(?:border|color|corner|edge|fill|font|linear|margin|para|solid|traverse)(?=[\s/])"
-    rb"""[^<>"'/]*+(?:"[^"<]*+"[^<>"'/]*+)*+/>"""
+    rb"<(?:bind|border|color|comb|corner|edge|fill|font|integer|keep|linear|margin|para|solid|text|traverse)(?=[\s/])"
+    + _ATTRIBUTES
+    + rb"/>"
 )
 # Begins a comment, a declaration or quoted text, in which what looks like an element may be none.
 _MAY_QUOTE = b"<!"
+# A note of the maker's program that quotes an element.
+_QUOTING_NOTE = re.compile(rb"<\?(?:[^?<]|\?(?!>))*+<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,7 @@ class _OpenElement:
     """An element that is not closed yet: its path, how often each name was used in it, and what a field says."""
 
     path: str
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: dict[str, int] = field(default_factory=dict)
     is_field: bool = False
     kind: str = "text"
     spoken: list[str] = field(default_factory=list)
@@ -112,7 +121,7 @@ class _Reader:
     def __init__(self, *, most_nodes: int, most_depth: int) -> None:
         self.fields: list[TemplateField] = []
         self._most_nodes, self._most_depth = most_nodes, most_depth
-        self._nodes = self._depth = 0
+        self._depth = 0
         self._open: list[_OpenElement] = []
         self._text_parts: list[str] | None = None
         self._parser = expat.ParserCreate()
@@ -120,7 +129,8 @@ class _Reader:
         self._assist = self._caption = self._ui = 0
 
     def read(self, data: bytes) -> None:
-        data, self._nodes = _without_drawing(data)
+        self._check_nodes(data.count(b"<") - data.count(b"</") - data.count(b"<?"))
+        data = _without_drawing(data)
         parser = self._parser
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -129,11 +139,12 @@ class _Reader:
         parser.EntityDeclHandler = _refuse_doctype
         parser.Parse(data, True)
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._nodes += 1
-        self._depth += 1
-        if self._nodes > self._most_nodes:
+    def _check_nodes(self, count: int) -> None:
+        if count > self._most_nodes:
             raise _RefusedError(f"The template has more than {self._most_nodes} elements.")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
         if self._depth > self._most_depth:
             raise _RefusedError(f"The template is nested more than {self._most_depth} levels deep.")
         if ":" in tag:
@@ -148,8 +159,9 @@ class _Reader:
         name = name or f"#{tag}"
         path = f"{name}[0]"
         if parent is not None:
-            path = f"{parent.path}.{name}[{parent.counts[name]}]"
-            parent.counts[name] += 1
+            count = parent.counts.get(name, 0)
+            path = f"{parent.path}.{name}[{count}]"
+            parent.counts[name] = count + 1
         self._open.append(_OpenElement(path, is_field=tag == "field"))
 
     def _start_in_field(self, tag: str) -> None:
@@ -203,9 +215,11 @@ class _Reader:
             self._parser.CharacterDataHandler = text_parts.append if text_parts is not None else None
 
 
-def _without_drawing(data: bytes) -> tuple[bytes, int]:
-    """Take out the empty elements that only draw; the second value counts them."""
-    return (data, 0) if _MAY_QUOTE in data else _DRAWN.subn(b"", data)
+def _without_drawing(data: bytes) -> bytes:
+    """Take out the elements that only draw."""
+    if _MAY_QUOTE in data or _QUOTING_NOTE.search(data):
+        return data
+    return _DRAWN.sub(b"", _DRAWN_WHOLE.sub(b"", data))
 
 
 def _refuse_doctype(*_: Any) -> None:

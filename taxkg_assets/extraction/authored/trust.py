@@ -58,7 +58,8 @@ class TagTrust:
         limits = _limits()
         margin = limits.margin_frac * page.height_pt
         spans = [span for span in page.spans if span.y0 > margin and span.y1 < page.height_pt - margin]
-        counts = list(map(_count_letters, [span.text for span in spans]))
+        # Dots that lead to an amount are no text.
+        counts = [len(text) - text.count(".") - text.count(" ") for text in [span.text for span in spans]]
         letter_count = sum(counts)
         if letter_count < limits.least_chars:
             return TOO_LITTLE_TEXT
@@ -116,11 +117,6 @@ def _without_tags(page: Page) -> Page:
 @cache
 def _limits() -> Limits:
     return load_authored().limits
-
-
-def _count_letters(text: str) -> int:
-    """Count the letters of a span: dots that lead to an amount are no text."""
-    return len(text) - text.count(".") - text.count(" ")
 
 
 def _collect_paragraphs(page: Page, spans: Sequence[Span], counts: Sequence[int]) -> list[_Paragraph]:

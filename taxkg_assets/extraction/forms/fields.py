@@ -55,6 +55,8 @@ def build_fields(
     Returns:
         One row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
     """
+    if not stated_fields and not any(faces.values()):
+        return schemas.empty(schemas.Fields)
     printed_form = _PrintedForm(anchors, faces, stated_fields)
     rows: list[dict[str, Any]] = []
     field_counts: dict[int, int] = defaultdict(int)

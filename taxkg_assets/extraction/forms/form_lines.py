@@ -288,11 +288,16 @@ def _collect_lines(
     tops = {id(start): _top(start, braces, repeats) for start in starts}
     head_heights = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
     number_ids = {id(start.piece) for start in starts}
+    placed_pieces = [
+        (piece, piece.x0, (piece.y0 + piece.y1) / 2, piece.base) for piece in pieces if id(piece) not in number_ids
+    ]
     units: list[FormLine] = []
+    column_pt = limits().column_pt
     number, begun_numbers = "", {_digits_of(start) for start in starts if start.is_digit}
     for start in starts:
         top, right = tops[id(start)], _right_edge(page, start, starts)
-        column = [other for other in starts if start.x0 - limits().column_pt <= other.x0 < right]
+        column_x0 = start.x0 - column_pt
+        column = [other for other in starts if column_x0 <= other.x0 < right]
         tops_below = [tops[id(other)] for other in column]
         other_bases = [other.piece.base for other in column if abs(other.piece.base - start.piece.base) >= 2]
         stops = [y for y in tops_below if y > top + 2] + [
@@ -305,14 +310,13 @@ def _collect_lines(
             if start.x0 < repeat.x0 < right and top - 2 <= repeat.piece.y0 < max(bottom, start.piece.base)
         ]
         right = min([right, *(repeat.x0 - 2 for repeat in line_repeats)])
-        left, base = start.x0 - 2, start.piece.base
+        left, high, base = start.x0 - 2, top - 2, start.piece.base
         inner_pieces = [
             piece
-            for piece in pieces
-            if left <= piece.x0 < right
-            and (top - 2 <= (piece.y0 + piece.y1) / 2 < bottom or abs(piece.base - base) < 2)
-            and id(piece) not in number_ids
-            and not any(abs(piece.base - other) < 2 for other in other_bases)
+            for piece, x0, middle, piece_base in placed_pieces
+            if left <= x0 < right
+            and (high <= middle < bottom or abs(piece_base - base) < 2)
+            and not any(abs(piece_base - other) < 2 for other in other_bases)
         ]
         members = _until_margin(start, inner_pieces)
         # The number at an amount further down is that of a line of its own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -39,7 +40,7 @@ def find_label(
             return _trimmed(text[start : _past_other_words(text, end, ends, others)])
     rows = _rows_to_leader(unit, leaders)
     if rows < len(unit.lines):
-        label = text[start : _end_of_rows(unit, text, rows)]
+        label = text[start : _ends_of_rows(unit.lines[:rows], text)[-1]]
     return _trimmed(label)
 
 
@@ -53,11 +54,12 @@ def _end_of_spoken(text: str, spoken: str, ends: Sequence[int]) -> tuple[int, fl
     blocks = SequenceMatcher(
         None, [word[0].casefold() for word in printed_words], spoken_words, autojunk=False
     ).get_matching_blocks()
-    common_ixs = {ix for block in blocks for ix in range(block.a, block.a + block.size)}
+    common_ixs = [ix for block in blocks for ix in range(block.a, block.a + block.size)]
+    word_ends = [word.end() for word in printed_words]
     best_end = (len(text), 0.0)
     for end in ends:
-        count = sum(word.end() <= end for word in printed_words)
-        similarity = 2 * sum(ix < count for ix in common_ixs) / max(1, count + len(spoken_words))
+        count = bisect_right(word_ends, end)
+        similarity = 2 * bisect_left(common_ixs, count) / max(1, count + len(spoken_words))
         best_end = max(best_end, (end, similarity), key=lambda scored_end: scored_end[1])
     return best_end
 
@@ -74,7 +76,7 @@ def _end_of_number(unit: FormLine, text: str) -> int:
 
 def _find_ends(unit: FormLine, text: str, start: int) -> list[int]:
     """Find where a label may end: at the end of a row, or of a sentence."""
-    row_ends = [_end_of_rows(unit, text, count) for count in range(1, len(unit.lines) + 1)]
+    row_ends = _ends_of_rows(unit.lines, text)
     sentence_ends = [match.end() for rule in load_form_lines().titles for match in rule.pattern.finditer(text)]
     return sorted({end for end in (*row_ends, *sentence_ends, len(text)) if end > start})
 
@@ -105,16 +107,21 @@ def _past_other_words(text: str, end: int, ends: Sequence[int], others: Sequence
     return end
 
 
-def _end_of_rows(unit: FormLine, text: str, count: int) -> int:
-    """Find where the first `count` rows of a unit end in its text, by counting their letters."""
-    letter_count = sum(len(_letters_of(line.text)) for line in unit.lines[:count])
-    for end, letter in enumerate(text):
-        if letter_count <= 0:
-            while end < len(text) and not text[end].isspace():
-                end += 1
-            return end
-        letter_count -= letter.isalnum()
-    return len(text)
+def _ends_of_rows(lines: Sequence[Line], text: str) -> list[int]:
+    """Find where each row of a unit ends in its text, by counting their letters."""
+    letter_ixs = [ix for ix, letter in enumerate(text) if letter.isalnum()]
+    ends: list[int] = []
+    letter_count = 0
+    for line in lines:
+        letter_count += len(_letters_of(line.text))
+        if letter_count > len(letter_ixs):
+            ends.append(len(text))
+            continue
+        end = letter_ixs[letter_count - 1] + 1 if letter_count else 0
+        while end < len(text) and not text[end].isspace():
+            end += 1
+        ends.append(end)
+    return ends
 
 
 def _rows_to_leader(unit: FormLine, leaders: Sequence[Line]) -> int:

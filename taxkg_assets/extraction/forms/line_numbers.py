@@ -14,6 +14,7 @@ from math import inf
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.layout.lines import Line, cut_line, make_line
 from taxkg_assets.extraction.layout.paragraphs import first_shown
+from taxkg_assets.extraction.layout.rows import LinesByBase
 from taxkg_assets.rules.models.form_lines import load_form_lines
 
 
@@ -168,11 +169,13 @@ def find_amounts(
     """
     number_ids = {id(start.piece) for start in numbers}
     repeat_ids = {id(repeat.piece) for repeat in repeats}
+    pieces_by_base, row_pt = LinesByBase(pieces), limits().row_pt
 
     def is_filled_in(start: LineNumber) -> bool:
         if not (start.is_digit and _is_alone(start)):
             return False
-        row = [piece for piece in pieces if abs(piece.base - start.piece.base) <= limits().row_pt]
+        base = start.piece.base
+        row = [piece for piece in pieces_by_base.find_near(base, row_pt) if abs(piece.base - base) <= row_pt]
         before = max((piece for piece in row if piece.x0 < start.x0), key=lambda piece: piece.x0, default=None)
         after = min((piece for piece in row if piece.x0 > start.x0), key=lambda piece: piece.x0, default=None)
         is_last = after is None or id(after) in number_ids

@@ -8,13 +8,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import attrgetter
 
 from taxkg_assets.extraction.pdf.model import Rule
 from taxkg_assets.rules.models.tables import load_tables
 
 _AT = attrgetter("at")
+# Pages whose lines are kept.
+_KEPT_PAGES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +130,22 @@ def merge_rules(rules: Iterable[Rule]) -> Ruling:
     Returns:
         Horizontal and vertical lines.
     """
-    return _merge_all(tuple(rules))
+    strokes = tuple(rules)
+    known_ruling = _rulings.get(id(strokes))
+    if known_ruling is not None and known_ruling[0] is strokes:
+        return known_ruling[1]
+    ruling = _merge_all(strokes)
+    if len(_rulings) >= _KEPT_PAGES:
+        _rulings.clear()
+    _rulings[id(strokes)] = strokes, ruling
+    return ruling
 
 
-# Faces, tables and elements ask for the lines of a page one after the other.
-@lru_cache(maxsize=64)
+# Faces, tables and elements need the lines of a page one after the other. By identity: a page has hundreds of strokes,
+# and comparing all of them takes as long as merging them.
+_rulings: dict[int, tuple[tuple[Rule, ...], Ruling]] = {}
+
+
 def _merge_all(rules: tuple[Rule, ...]) -> Ruling:
     horizontals, verticals = [], []
     for rule in rules:

@@ -7,6 +7,7 @@ curved and very short strokes draw no structure and are left out.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
@@ -66,9 +67,10 @@ def _find_occluders(path: dict[str, Any]) -> list[Occluder]:
     kind, order = path["type"], path["seqno"]
     x0, y0, x1, y1 = path["rect"]
     occluders = []
-    is_thin = min(x1 - x0, y1 - y0) <= load_tables().drawings.thin_pt
-    if "f" in kind and path.get("fill_opacity") == 1.0 and not is_thin:
-        occluders.append(Occluder(order, (x0, y0, x1, y1), _rgb(path.get("fill"))))
+    if "f" in kind and path.get("fill_opacity") == 1.0:
+        thin_pt = load_tables().drawings.thin_pt
+        if x1 - x0 > thin_pt and y1 - y0 > thin_pt:
+            occluders.append(Occluder(order, (x0, y0, x1, y1), _rgb(path.get("fill"))))
     if "s" in kind and path.get("stroke_opacity") == 1.0:
         pen_pt = path["width"] or 0.0
         if pen_pt > load_hidden_text().limits.broad_pt:
@@ -141,6 +143,8 @@ def _is_inked(color: tuple[float, ...] | None, opacity: float | None) -> bool:
     return color is not None and bool(min(color) < white) and (opacity is None or opacity > 0)
 
 
+# The paths of a page have a few colors.
+@lru_cache(maxsize=256)
 def _rgb(color: tuple[float, ...] | None) -> int:
     red, green, blue = (round(255 * part) for part in (color or (0.0, 0.0, 0.0)))
     return red << 16 | green << 8 | blue
@@ -156,11 +160,16 @@ def _corners(item: tuple[Any, ...]) -> Corners:
 
 
 def _add_line(rules: list[Rule], start: tuple[float, float], end: tuple[float, float]) -> None:
-    width, height = abs(end[0] - start[0]), abs(end[1] - start[1])
+    # Comparing is faster than the least and the greatest of two: a form has thousands of lines.
+    (x0, y0), (x1, y1) = start, end
+    if x1 < x0:
+        x0, x1 = x1, x0
+    if y1 < y0:
+        y0, y1 = y1, y0
+    width, height = x1 - x0, y1 - y0
     limits = load_tables().drawings
-    if min(width, height) > limits.slant_pt or max(width, height) < limits.short_pt:
+    if (width > limits.slant_pt and height > limits.slant_pt) or (width < limits.short_pt and height < limits.short_pt):
         return
-    x0, y0, x1, y1 = min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1])
     if width >= height:
         middle = (y0 + y1) / 2
         rules.append(Rule(x0, middle, x1, middle))

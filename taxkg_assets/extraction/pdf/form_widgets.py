@@ -45,34 +45,32 @@ def read_widgets(page: Any) -> tuple[Widget, ...]:
     """
     widgets: list[Widget] = []
     max_widgets = load_spoken().limits.widgets_per_page
-    spoken_key = _LIBRARY.pdf_new_name("TU")
-    widget = _LIBRARY.pdf_first_widget(_MUPDF._as_pdf_page(page))
-    while widget.m_internal and len(widgets) < max_widgets:
+    low_page, spoken_key = _MUPDF._as_pdf_page(page), _LIBRARY.pdf_new_name("TU")
+    # Low-level functions make no Python object for each of the many fields.
+    widget = _LIBRARY.ll_pdf_first_widget(low_page.m_internal)
+    while widget is not None and len(widgets) < max_widgets:
         with suppress(*_DAMAGE):
-            widgets.append(_read_widget(widget, spoken_key))
-        widget = _LIBRARY.pdf_next_widget(widget)
+            widgets.append(_read_widget(widget, spoken_key.m_internal))
+        widget = _LIBRARY.ll_pdf_next_widget(widget)
     return tuple(widgets)
 
 
 def _read_widget(widget: Any, spoken_key: Any) -> Widget:
-    entry = _LIBRARY.pdf_annot_obj(widget)
-    bounds = _LIBRARY.pdf_bound_annot(widget)
+    entry = _LIBRARY.ll_pdf_annot_obj(widget)
+    bounds = _LIBRARY.ll_pdf_bound_annot(widget)
+    # An option of a group may inherit the spoken text of the group.
+    spoken = _LIBRARY.ll_pdf_dict_get_inheritable(entry, spoken_key)
+    label = (_LIBRARY.ll_pdf_to_text_string(spoken) or "") if spoken is not None else ""
     return Widget(
-        name=strip_control_characters(_LIBRARY.pdf_load_field_name(entry) or ""),
-        label=strip_control_characters(_read_spoken(entry, spoken_key)),
-        kind=_KINDS.get(_LIBRARY.pdf_widget_type(widget), ""),
-        value=strip_control_characters(_LIBRARY.pdf_field_value(entry) or ""),
-        x0=float(bounds.x0),
-        y0=float(bounds.y0),
-        x1=float(bounds.x1),
-        y1=float(bounds.y1),
+        strip_control_characters(_LIBRARY.ll_pdf_load_field_name(entry) or ""),
+        strip_control_characters(label),
+        _KINDS.get(_LIBRARY.ll_pdf_widget_type(widget), ""),
+        strip_control_characters(_LIBRARY.ll_pdf_field_value(entry) or ""),
+        bounds.x0,
+        bounds.y0,
+        bounds.x1,
+        bounds.y1,
     )
-
-
-def _read_spoken(entry: Any, key: Any) -> str:
-    """Return the spoken text of a field; an option of a group may inherit the text of the group."""
-    spoken_text = _LIBRARY.pdf_dict_get_inheritable(entry, key)
-    return _LIBRARY.pdf_to_text_string(spoken_text) or "" if spoken_text.m_internal else ""
 
 
 def read_template(document: Any) -> bytes:

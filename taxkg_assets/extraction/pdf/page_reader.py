@@ -89,6 +89,7 @@ def read_page(
     is_text: bool,
     hidden_texts: list[HiddenText],
     policy: TagPolicy | None = None,
+    may_replace_text: bool = True,
 ) -> Page:
     """Read the spans, drawings and fields of an open page.
 
@@ -99,6 +100,7 @@ def read_page(
         is_text: Whether the document is a text file.
         hidden_texts: List to which the invisible text of the page is added.
         policy: Decides whether the page is read by its structure tags; None reads no tags.
+        may_replace_text: Whether structure tags of the document may state other words than the page prints.
 
     Returns:
         Visible spans, drawings and fields of the page.
@@ -110,13 +112,27 @@ def read_page(
         if text is not None:
             hidden_of_page: list[HiddenText] = []
             read_result = _read_page(
-                page, text, number=number, widgets=widgets, is_text=False, hidden_texts=hidden_of_page
+                page,
+                text,
+                number=number,
+                widgets=widgets,
+                is_text=False,
+                hidden_texts=hidden_of_page,
+                may_replace_text=may_replace_text,
             )
             distrust = policy.find_distrust(read_result)
             if not distrust:
                 hidden_texts += hidden_of_page
                 return read_result
-    read_result = _read_page(page, None, number=number, widgets=widgets, is_text=is_text, hidden_texts=hidden_texts)
+    read_result = _read_page(
+        page,
+        None,
+        number=number,
+        widgets=widgets,
+        is_text=is_text,
+        hidden_texts=hidden_texts,
+        may_replace_text=may_replace_text,
+    )
     return replace(read_result, distrust=distrust) if distrust else read_result
 
 
@@ -141,11 +157,12 @@ def _read_page(
     widgets: tuple[Widget, ...],
     is_text: bool,
     hidden_texts: list[HiddenText],
+    may_replace_text: bool,
 ) -> Page:
     """Read a page from its parsed text; for None, parse the text without structure tags."""
     # A page of a text file has no content stream; opening its low-level page ends the process.
     stored_content = b"" if is_text else page.read_contents()
-    is_replaced = bool(stored_content) and has_replacement_text(page)
+    is_replaced = may_replace_text and bool(stored_content) and has_replacement_text(page)
     with with_content_stream(page, stored_content if is_replaced else strip_mcids(stored_content)) as content:
         if text is None:
             text_page = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
@@ -253,9 +270,9 @@ def _read_spans(
         hidden_texts += _take_printed_text(mismatches, raw_spans, reasons, boxes=boxes, number=number)
     spans: list[Span] = []
     covered_spans: list[Span] = []
-    for place, raw_span, box, reason in zip(places, raw_spans, boxes, reasons, strict=True):
-        block_ix, line_ix, tag_ix = place
-        x0, y0, x1, y1 = box
+    for (block_ix, line_ix, tag_ix), raw_span, (x0, y0, x1, y1), reason in zip(
+        places, raw_spans, boxes, reasons, strict=True
+    ):
         words = shown_text = raw_span["text"]
         if not words.isprintable():
             words = strip_control_characters(words)

@@ -22,7 +22,7 @@ from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_injections, find_rows
 from taxkg_assets.extraction.pdf.sanitize import strip_control_characters
-from taxkg_assets.extraction.pdf.tag_guard import find_tree_danger
+from taxkg_assets.extraction.pdf.tag_guard import TreeReport, inspect_tree
 from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
 from taxkg_assets.extraction.pdf.text_paging import open_text_parts
 
@@ -46,12 +46,14 @@ class _Reading:
         links: Reader of the links.
         policy: Decides which pages are read by their structure tags; None reads no tags.
         distrust: Why no page is read by its tags; "" where the policy decides.
+        may_replace_text: Whether structure tags may state other words than the pages print.
     """
 
     has_fields: bool
     links: NavigationReader
     policy: TagPolicy | None
     distrust: str = ""
+    may_replace_text: bool = True
 
 
 def read_source(
@@ -118,9 +120,9 @@ def _read_pdf(
         warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
-        distrust = find_tree_danger(document) if is_tagged and policy is not None else ""
-        policy = policy if is_tagged and not distrust else None
-        reading = _Reading(has_fields, NavigationReader(document), policy, distrust)
+        tree = inspect_tree(document) if is_tagged and policy is not None else TreeReport(may_replace_text=True)
+        policy = policy if is_tagged and not tree.danger else None
+        reading = _Reading(has_fields, NavigationReader(document), policy, tree.danger, tree.may_replace_text)
         pages = tuple(
             _read_page(document, ix, page_ix=ix, reading=reading, hidden_texts=hidden_texts)
             for ix in range(document.page_count)
@@ -246,6 +248,7 @@ def _read_page(
             is_text=False,
             hidden_texts=hidden_texts,
             policy=reading.policy,
+            may_replace_text=reading.may_replace_text,
         )
         return replace(read_result, distrust=reading.distrust) if reading.distrust else read_result
     except _DAMAGE as error:

@@ -7,6 +7,7 @@ Therefore the chains of parents are measured first, each element once, without r
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from taxkg_assets.extraction.pdf.library import pymupdf
@@ -17,6 +18,7 @@ _MUPDF: Any = pymupdf.mupdf
 MAX_OBJECTS = 2_000_000
 # Elements times the children among which each is looked up: this number takes MuPDF four seconds.
 MAX_LOOKUPS = 500_000_000
+_REPLACED = "ActualText"
 _GET, _NUMBER_OF = _MUPDF.ll_pdf_dict_gets, _MUPDF.ll_pdf_to_num
 
 
@@ -24,14 +26,27 @@ class _DangerError(Exception):
     """The structure tree cannot be read safely; the message states why."""
 
 
-def find_tree_danger(document: Any) -> str:
-    """Return why the structure tree of a PDF cannot be read safely.
+@dataclass(frozen=True, slots=True)
+class TreeReport:
+    """What was found in the structure tree of a PDF.
+
+    Attributes:
+        danger: Why the structure tree cannot be read safely; empty if it can be read.
+        may_replace_text: Whether an element may state other words than its glyphs (`ActualText`).
+    """
+
+    danger: str = ""
+    may_replace_text: bool = False
+
+
+def inspect_tree(document: Any) -> TreeReport:
+    """Inspect the elements of a structure tree that lead from the marks of a page to the root.
 
     Args:
         document: Open PDF.
 
     Returns:
-        The reason; empty if the structure tree can be read.
+        Whether the tree can be read safely, and whether it states other words than the pages print.
 
     Source:
         ISO 32000-1, 14.7.4.4: the parent tree leads from the marks of a page to their structure elements.
@@ -39,18 +54,29 @@ def find_tree_danger(document: Any) -> str:
     trailer = _MUPDF.pdf_trailer(_MUPDF.pdf_document_from_fz_document(document.this))
     parents = _MUPDF.pdf_dict_getp(trailer, "Root/StructTreeRoot/ParentTree")
     if not parents.m_internal:
-        return ""
+        return TreeReport()
+    guard = _Guard()
     try:
-        _Guard().check(parents.m_internal)
+        guard.check(parents.m_internal)
     except _DangerError as error:
-        return str(error)
-    return ""
+        return TreeReport(str(error), may_replace_text=True)
+    return TreeReport(may_replace_text=guard.may_replace_text)
+
+
+def find_tree_danger(document: Any) -> str:
+    """Return why the structure tree of a PDF cannot be read safely; empty if it can be read.
+
+    Args:
+        document: Open PDF.
+    """
+    return inspect_tree(document).danger
 
 
 class _Guard:
     """Measures chains of parents; depth and number of children are kept by the number of the PDF object."""
 
     def __init__(self) -> None:
+        self.may_replace_text = False
         self._depths: dict[int, int] = {}
         self._child_counts: dict[int, int] = {}
         self._lookups = 0
@@ -80,11 +106,11 @@ class _Guard:
                 for part in parts:
                     # Texts next to each other often have the same element, which is then already measured.
                     object_number = number(part)
-                    if (
-                        object_number not in self._depths
-                        and not self._measure_below_known(part, object_number)
-                        and is_dict(part)
-                    ):
+                    is_known = object_number in self._depths
+                    if is_known and object_number:
+                        continue
+                    self.may_replace_text = self.may_replace_text or value(part, _REPLACED) is not None
+                    if not is_known and not self._measure_below_known(part, object_number) and is_dict(part):
                         self._measure(part, object_number)
 
     def _measure_below_known(self, element: Any, object_number: int) -> bool:

@@ -7,9 +7,6 @@ from typing import Any
 
 from taxkg_assets.rules.models.roles import load_roles
 
-# Direction of nearly all lines, for a fast comparison.
-_UPRIGHT = (1.0, 0.0)
-
 
 def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
     """Determine whether most of a page's text runs sideways, by the length of its lines.
@@ -21,9 +18,11 @@ def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
     Returns:
         1 for upward, −1 for downward, 0 for upright.
     """
-    lines = [line for block in blocks for line in block["lines"]]
-    if matrix is None and all(line["dir"] == _UPRIGHT or _find_way(*line["dir"]) == 0 for line in lines):
+    # A page has lines in one or two directions.
+    directions = {line["dir"] for block in blocks for line in block["lines"]}
+    if matrix is None and all(_find_way(*direction) == 0 for direction in directions):
         return 0
+    lines = [line for block in blocks for line in block["lines"]]
     lengths = {-1: 0.0, 0: 0.0, 1: 0.0}
     for line in lines:
         dx, dy = line["dir"]

@@ -86,9 +86,12 @@ class LinkedTexts:
         Returns:
             All mentions.
         """
+        linked_words = self.by_element.get(element_id)
+        if linked_words is None:
+            return mentions
         addresses = {_fold_address(mention.target) for mention in mentions if mention.kind == "url"}
         new_mentions: list[Mention] = []
-        for words in self.by_element.get(element_id, ()):
+        for words in linked_words:
             if words.is_inside:
                 kind, is_known = "section", _is_named(words, mentions)
             else:
@@ -136,7 +139,10 @@ class LinkedTexts:
         return {"resolved_by": RULE_ID, "target_url": words.target["url"], **target_columns}
 
     def _find_covering(self, element_id: str, mention: Mention) -> LinkedWords | None:
-        covering_links = [words for words in self.by_element.get(element_id, ()) if covers(words, mention)]
+        linked_words = self.by_element.get(element_id)
+        if linked_words is None:
+            return None
+        covering_links = [words for words in linked_words if covers(words, mention)]
         return max(covering_links, key=lambda words: (_count_shared(words, mention), -words.start), default=None)
 
 

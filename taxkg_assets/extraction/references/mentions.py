@@ -100,9 +100,7 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
     for rule in _usable_rules(load_references().mentions, text, rule_words=rule_words):
         for new_mentions in _read_rule(text, rule):
             # Between the items of a list there may be others: "line 1b (if Box A is checked), line 2".
-            if not any(
-                start < mention.end and mention.start < end for mention in new_mentions for start, end in taken_ranges
-            ):
+            if not (taken_ranges and _overlap(new_mentions, taken_ranges)):
                 taken_ranges.extend((mention.start, mention.end) for mention in new_mentions)
                 mentions.extend(new_mentions)
     for title_rule in _usable_rules(load_references().named_sections, text, rule_words=rule_words):
@@ -111,6 +109,16 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
         return mentions
     mentions.sort(key=lambda mention: (mention.start, mention.end, mention.target))
     return _attach_forms(text, mentions)
+
+
+def _overlap(mentions: Sequence[Mention], taken_ranges: Sequence[tuple[int, int]]) -> bool:
+    """Decide whether any mention shares a character with a range."""
+    for mention in mentions:
+        first, last = mention.start, mention.end
+        for start, end in taken_ranges:
+            if start < last and first < end:
+                return True
+    return False
 
 
 def _usable_rules(rules: RuleList[_Titled], text: str, *, rule_words: int) -> Iterator[_Titled]:
@@ -190,14 +198,14 @@ class Headings:
         Returns:
             Mentions in the order of the text.
         """
-        if not rule_words & self._cues or self._openings.isdisjoint(_CAPITALISED.findall(text)):
+        if not rule_words & self._cues:
             return
         before = load_references().section_cues.see_before
         after = load_references().section_cues.place_after
         last_end = -9
-        flat = ""
+        flat, openings = "", self._openings
         for word in _CAPITALISED.finditer(text):
-            if word[1] not in self._openings or word.start() < last_end:
+            if word[1] not in openings or word.start() < last_end:
                 continue
             flat = flat or _fold(text)
             match = self._match(flat, word.start())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
 
 from taxkg_assets.extraction.references.mentions import Mention
@@ -26,7 +27,9 @@ def keep_printed_lines(mentions: Sequence[Mention], text: str, *, printed_keys: 
     Returns:
         Mentions in order; a range is unchanged if the form does not print both ends.
     """
-    range_words = re.compile(rf"\s*{load_references().range_words}(?:\s+(?i:lines?))?\s*$")
+    if len(mentions) < 2:
+        return list(mentions)
+    range_words = _range_words()
     key_positions = {key: ix for ix, key in enumerate(printed_keys)}
     new_mentions: list[Mention] = []
     for (start, end), mentions_there in groupby(mentions, key=lambda mention: (mention.start, mention.end)):
@@ -50,6 +53,11 @@ def keep_printed_lines(mentions: Sequence[Mention], text: str, *, printed_keys: 
                 ]
         new_mentions += replacements
     return new_mentions
+
+
+@cache
+def _range_words() -> re.Pattern[str]:
+    return re.compile(rf"\s*{load_references().range_words}(?:\s+(?i:lines?))?\s*$")
 
 
 def _find_between(first: str, last: str, printed_keys: Sequence[str], key_positions: dict[str, int]) -> list[str]:

@@ -7,51 +7,34 @@ document's mentions of itself. Which node a reference reaches is decided in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
 from taxkg_assets.extraction.references.clusters import ClusterRange, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.list_leads import ListLeads, denies, find_lead
 from taxkg_assets.extraction.references.mentions import Headings, Mention, find_mentions, find_rule_words
+from taxkg_assets.extraction.references.owners import Owner, find_owner
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
 from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets, drop_own_name, is_on_worksheet
 from taxkg_assets.extraction.structure.identity import Identity
-from taxkg_assets.records import SectionRecord, iter_records
-from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.records import AnchorRecord, SectionRecord, iter_records
 from taxkg_assets.rules.models.references import load_references
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.schemas import Anchors, Links, References, Sections, dtypes, validated
+from taxkg_assets.schemas import Anchors, Links, References, Sections, build_frame, validated
 
-_AMOUNT_KINDS = ("box", "box_group", "line")
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
 # Rectangles are read only where a text runs over a page's end: few do, and to unpack them all takes long.
 _FIRST, _LAST = (pl.col("pieces").list.get(ix, null_on_oob=True).struct.field("page") for ix in (0, -1))
 _TURNS_PAGE = _FIRST != _LAST
 _COLUMNS = ["element_id", "anchor_id", "document_id", "page", "role", "text", pl.when(_TURNS_PAGE).then("pieces")]
 _KEY = ["element_id", "start", "mention_start", "kind", "target"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Owner:
-    """What a text is about: the keys of its box, line or section, its forms, and the document's own form.
-
-    `holds_amount` is true where the text is about a box or line, and not an example; `is_worksheet`, where a heading
-    above it is that of a worksheet.
-    """
-
-    keys: set[str]
-    forms: set[str]
-    document_form: str
-    holds_amount: bool
-    is_worksheet: bool
 
 
 @dataclass(slots=True)
@@ -91,7 +74,7 @@ def build_references(
     Source:
         rules/references.yaml, rules/relations.yaml, rules/polarity.yaml.
     """
-    anchors_by_id = {row["anchor_id"]: row for row in anchors.to_dicts()}
+    anchors_by_id = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
     headings = Headings(_collect_headings(anchors_by_id))
     linked_texts = LinkedTexts.collect(links)
     placed_mentions: list[_PlacedMention] = []
@@ -99,11 +82,13 @@ def build_references(
     separators = _find_separators(anchors_by_id)
     is_form = identity.doc_type == "form"
     printed_keys = [row["key"] for row in anchors_by_id.values() if is_form and row["kind"] == "line" and row["key"]]
-    owners: dict[str | None, _Owner] = {}
+    owners: dict[str | None, Owner] = {}
     ordered_sections = sections.sort("paragraph_ix").select(_COLUMNS)
     rule_words_by_section = find_rule_words(ordered_sections["text"].to_list())
     for section, rule_words in zip(iter_records(ordered_sections, SectionRecord), rule_words_by_section, strict=True):
         lead = leads.follow(section)
+        if not rule_words and section["element_id"] not in linked_texts.by_element:
+            continue
         mentions = find_mentions(section["text"], headings=headings, rule_words=rule_words)
         mentions = drop_own_name(mentions, section["text"], role=section["role"])
         if printed_keys:
@@ -113,7 +98,7 @@ def build_references(
             continue
         owner = owners.get(section["anchor_id"])
         if owner is None:
-            owner = _find_owner(section["anchor_id"], anchors_by_id=anchors_by_id, identity=identity)
+            owner = find_owner(section["anchor_id"], anchors_by_id=anchors_by_id, identity=identity)
             owners[section["anchor_id"]] = owner
         mentions = attach_worksheets(section["text"], mentions, is_in_worksheet=owner.is_worksheet)
         readings = [
@@ -129,16 +114,17 @@ def build_references(
     return validated(_build_rows(placed_mentions, linked_texts).sort(_KEY), References)
 
 
-def _collect_headings(anchors_by_id: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
+def _collect_headings(anchors_by_id: Mapping[str, AnchorRecord]) -> dict[str, tuple[str, str]]:
     """Name the headings that text can point at; a box goes by its key, lines and statute sections by their numbers."""
     targets_by_heading: dict[str, tuple[str, str]] = {}
     for row in anchors_by_id.values():
+        key = row["key"] or ""
         if _is_lawlike(row["heading"]):
             continue
         if row["kind"] in _HEADING_KINDS:
             targets_by_heading[row["heading"]] = ("section", row["heading"].strip().rstrip(".:"))
-        elif row["kind"] == "box" and (row["key"] or "").startswith("box_"):
-            targets_by_heading[row["heading"]] = ("box", row["key"])
+        elif row["kind"] == "box" and key.startswith("box_"):
+            targets_by_heading[row["heading"]] = ("box", key)
     return targets_by_heading
 
 
@@ -148,7 +134,7 @@ def _is_lawlike(heading: str) -> bool:
 
 
 def _read_section(
-    section: SectionRecord, mentions: list[Mention], *, owner: _Owner, lead: str, is_resumed: bool
+    section: SectionRecord, mentions: list[Mention], *, owner: Owner, lead: str, is_resumed: bool
 ) -> Iterator[_PlacedMention]:
     text: str = section["text"]
     sentences = find_sentences(text)
@@ -280,7 +266,7 @@ def _make_rows(
         "created_by": ["regex"] * len(placed_mentions),
         **{name: [link_target[name] for link_target in link_targets] for name in LED_COLUMNS},
     }
-    return pl.DataFrame(columns, schema=dtypes(References))
+    return build_frame(columns, References)
 
 
 def _find_page(section: SectionRecord, offset: int) -> int:
@@ -289,43 +275,6 @@ def _find_page(section: SectionRecord, offset: int) -> int:
         if piece["start"] <= offset < piece["end"]:
             return int(piece["page"])
     return int(section["page"])
-
-
-def _find_owner(anchor_id: str | None, *, anchors_by_id: dict[str, dict[str, Any]], identity: Identity) -> _Owner:
-    keys: set[str] = set()
-    forms: set[str] = set()
-    kinds: list[str] = []
-    is_example = is_column = is_worksheet = False
-    while anchor_id is not None and anchor_id in anchors_by_id:
-        row = anchors_by_id[anchor_id]
-        kinds.append(row["kind"])
-        # The label of a line may name a worksheet that it takes its amount from.
-        is_worksheet |= (
-            row["kind"] != "line"
-            and load_references().context.worksheet_heading.pattern.search(row["heading"]) is not None
-        )
-        is_column |= load_references().context.column_heading.pattern.search(row["heading"]) is not None
-        is_example |= (
-            row["kind"] == "runin"
-            and load_references().context.example_heading.pattern.match(row["heading"]) is not None
-        )
-        if row["key"] and not keys:
-            keys = _expand_key(row["key"])
-        if row["form"] and not forms:
-            forms = {row["form"]}
-        anchor_id = row["parent_anchor_id"]
-    innermost_kind = next((kind for kind in kinds if kind != "runin"), "")
-    holds_amount = (innermost_kind in _AMOUNT_KINDS or is_column or is_worksheet) and not is_example
-    return _Owner(keys, forms or set(split_forms(identity.form)), identity.form, holds_amount, is_worksheet)
-
-
-def _expand_key(key: str) -> set[str]:
-    """Name the boxes of a key: boxes_14-16 and boxes_2e-2f stand for several."""
-    parts = re.fullmatch(r"(?:box|boxes|line|lines)_(.+)", key)
-    if parts is None:
-        return {key}
-    stem = "line" if key.startswith("line") else "box"
-    return {f"{stem}_{name}" for name in expand_members(parts[1].replace("_", ","))} | {key}
 
 
 def _read_in_kind(text: str, mention: Mention, *, doc_type: str, separators: frozenset[str]) -> Mention | None:
@@ -373,9 +322,11 @@ def _read_own_law(mention: Mention, *, is_statute: bool, separators: frozenset[s
     return replace(mention, kind="statute_section", target=f"sec_{number}")
 
 
-def _find_separators(anchors_by_id: dict[str, dict[str, Any]]) -> frozenset[str]:
+def _find_separators(anchors_by_id: Mapping[str, AnchorRecord]) -> frozenset[str]:
     """Find by which signs a code divides the numbers of its own sections; `plain` where by none."""
-    keys = [row["key"].removeprefix("sec_") for row in anchors_by_id.values() if row["kind"] == "statute_section"]
+    keys = [
+        (row["key"] or "").removeprefix("sec_") for row in anchors_by_id.values() if row["kind"] == "statute_section"
+    ]
     return frozenset(sign for key in keys for sign in _separators_of(key))
 
 
@@ -416,7 +367,7 @@ def _is_elsewhere(text: str, mention: Mention) -> bool:
     return mention.kind == "box" and load_references().context.elsewhere_after.pattern.match(after) is not None
 
 
-def _is_self(mention: Mention, *, owner: _Owner) -> bool:
+def _is_self(mention: Mention, *, owner: Owner) -> bool:
     """Decide whether the text mentions its own box, line, section, form or publication."""
     if mention.kind in ("box", "line", "statute_section"):
         return not mention.target_form and mention.target in owner.keys

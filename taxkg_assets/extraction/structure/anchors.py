@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import dataframely as dy
-import polars as pl
 
 from taxkg_assets.extraction.structure.blocks import Block, build_boxes
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.extraction.structure.outline import Heading, find_outline
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.schemas import Anchors, dtypes, validated
+from taxkg_assets.schemas import Anchors, build_frame, validated
 
 
 def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: str) -> dy.DataFrame[Anchors]:
@@ -45,7 +44,7 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
         "publisher_id": [None] * len(headings),
         "official_url": [None] * len(headings),
     }
-    return validated(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"), Anchors)
+    return validated(build_frame(columns, Anchors, sort_by="anchor_id"), Anchors)
 
 
 def _name_evidence(heading: Heading) -> str:

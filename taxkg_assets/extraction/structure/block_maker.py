@@ -52,6 +52,7 @@ class BlockMaker:
         self.page = page
         self.state = state
         self.is_pictured = is_picture(page)
+        self._id_prefix = f"{state.document_id}:p{page.page:04d}:e"
         self.marks = marks
         self.number: list[Line] = []
         # Once a section is open, large type is no title any more.
@@ -74,18 +75,18 @@ class BlockMaker:
         text, pieces = join_lines(lines, words=self.state.words)
         ix = len(self.blocks)
         block = Block(
-            page=self.page.page,
-            element_ix=ix,
-            element_id=f"{self.state.document_id}:p{self.page.page:04d}:e{ix:04d}",
-            column_ix=column_ix,
-            role=role,
-            confidence=confidence,
-            lines=lines,
-            text=text,
-            pieces=pieces,
-            size=lines[0].size,
-            is_bold=all(map(_IS_BOLD, lines)),
-            is_italic=all(map(_IS_ITALIC, lines)),
+            self.page.page,
+            ix,
+            f"{self._id_prefix}{ix:04d}",
+            column_ix,
+            role,
+            confidence,
+            lines,
+            text,
+            pieces,
+            lines[0].size,
+            all(map(_IS_BOLD, lines)),
+            all(map(_IS_ITALIC, lines)),
             is_face=self.is_face,
             is_in_contents=bool(self.state.in_contents),
             is_pictured=self.is_pictured,

@@ -34,7 +34,7 @@ def split_charts(page: Page, units: Sequence[TagUnit]) -> list[TagUnit]:
     ruling: Ruling | None = None
     new_units: list[TagUnit] = []
     for unit in units:
-        if unit.table_ix >= 0 or sum(map(_is_answer, unit.lines)) < _LEAST_ANSWERS:
+        if unit.table_ix >= 0 or len(unit.lines) < _LEAST_ANSWERS or sum(map(_is_answer, unit.lines)) < _LEAST_ANSWERS:
             new_units.append(unit)
             continue
         ruling = ruling if ruling is not None else merge_rules(page.rules)

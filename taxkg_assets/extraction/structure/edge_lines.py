@@ -8,6 +8,7 @@ from itertools import zip_longest
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.paragraphs import thresholds
 from taxkg_assets.extraction.layout.roles import is_artifact
+from taxkg_assets.extraction.layout.rows import LinesByBase
 from taxkg_assets.extraction.layout.style import Style
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.roles import load_roles
@@ -102,13 +103,17 @@ def find_full_stops(lines: Sequence[Line]) -> set[int]:
         Python ids of the lines.
     """
     lone_dots = sorted((line for line in lines if line.text == "."), key=lambda line: (round(line.base), line.x0))
+    if not lone_dots:
+        return set()
     full_stops: set[int] = set()
+    lines_by_base = LinesByBase(lines)
     for stop, next_dot in zip_longest(lone_dots, lone_dots[1:]):
         # Of a leader that is stored dot by dot, only the last dot can be one.
         if next_dot is not None and abs(next_dot.base - stop.base) < _ROW_PT and _leads_on(stop, next_dot):
             continue
         low, high = stop.base - _ROW_PT, stop.base + _ROW_PT
-        row = [line for line in lines if low < line.base < high and line is not stop]
+        near_lines = lines_by_base.find_near(stop.base, _ROW_PT)
+        row = [line for line in near_lines if low < line.base < high and line is not stop]
         if any(_is_touched(stop, line) for line in row) and not any(_leads_on(stop, line) for line in row):
             full_stops.add(id(stop))
     return full_stops

@@ -11,7 +11,6 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import dataframely as dy
-import polars as pl
 
 from taxkg_assets.extraction.authored.structure_tree import has_heading_tag
 from taxkg_assets.extraction.forms.box_order import find_face_columns
@@ -48,7 +47,7 @@ from taxkg_assets.extraction.structure.line_assignment import (
 from taxkg_assets.extraction.structure.statutes import find_statute_blocks, is_statute
 from taxkg_assets.extraction.structure.tagged_page import add_units, find_units
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.schemas import Elements, dtypes, validated
+from taxkg_assets.schemas import Elements, build_frame, validated
 
 
 def find_blocks(
@@ -202,4 +201,4 @@ def build_elements(blocks: Sequence[Block], *, document_id: str) -> dy.DataFrame
         "size_pt": [block.size for block in blocks],
         "is_bold": [block.is_bold for block in blocks],
     }
-    return validated(pl.DataFrame(columns, schema=dtypes(Elements)).sort("element_id"), Elements)
+    return validated(build_frame(columns, Elements, sort_by="element_id"), Elements)

@@ -75,13 +75,17 @@ def _split_at_gaps(page: Page, row: list[Span]) -> Iterator[HeadLine]:
 
 
 def _as_line(page: Page, spans: list[Span]) -> HeadLine:
+    first_span = spans[0]
+    y_frac = first_span.y0 / page.height_pt if page.height_pt else 0.0
+    if len(spans) == 1:
+        return HeadLine(page.page, squeeze(first_span.text), first_span.size_pt, y_frac, ())
     sizes = {round(span.size_pt) for span in spans}
     runs = [list(run) for _, run in groupby(spans, key=lambda span: round(span.size_pt))] if len(sizes) > 1 else []
     return HeadLine(
         page=page.page,
         text=squeeze(" ".join(span.text for span in spans)),
         size_pt=max(span.size_pt for span in spans),
-        y_frac=spans[0].y0 / page.height_pt if page.height_pt else 0.0,
+        y_frac=y_frac,
         runs=tuple(_as_line(page, run) for run in runs),
     )
 

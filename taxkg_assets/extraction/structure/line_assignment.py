@@ -385,12 +385,15 @@ def _counted_lines(page: Page, lines: Sequence[Line]) -> set[int]:
     The one above is near, or the number is on the row of a field.
     """
     numbers = [line for line in lines if line.text.isdigit()]
+    lines_by_number: dict[int, list[Line]] = {}
+    for line in numbers:
+        lines_by_number.setdefault(int(line.text), []).append(line)
     return {
         id(line)
-        for line in numbers
-        for above in numbers
-        if int(line.text) == int(above.text) + 1
-        and abs(line.x0 - above.x0) < _COLUMN_PT
+        for number, lines_of_number in lines_by_number.items()
+        for line in lines_of_number
+        for above in lines_by_number.get(number - 1, ())
+        if abs(line.x0 - above.x0) < _COLUMN_PT
         and line.base - above.base > 0
         and (line.base - above.base < _NEXT_ROW_SIZES * line.size or _is_on_field(page, line))
     }

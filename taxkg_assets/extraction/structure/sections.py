@@ -13,7 +13,7 @@ from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES, Block
 from taxkg_assets.extraction.structure.outline import find_continued
 from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.section_grammar import load_section_grammar
-from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes, validated
+from taxkg_assets.schemas import Anchors, Sections, Tables, build_frame, validated
 
 # Type sizes of one paragraph differ by rounding alone.
 _SAME_SIZE_PT = 0.6
@@ -329,7 +329,7 @@ def _build_frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sect
         "pieces": _pieces(rows),
         "publisher_id": [None] * len(rows),
     }
-    return validated(pl.DataFrame(columns, schema=dtypes(Sections)).sort("element_id"), Sections)
+    return validated(build_frame(columns, Sections, sort_by="element_id"), Sections)
 
 
 def _pieces(rows: Sequence[_Row]) -> pl.Series:

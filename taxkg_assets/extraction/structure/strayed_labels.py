@@ -40,8 +40,13 @@ def find_strayed_labels(lines: Sequence[Line], places: Sequence[TagPlace]) -> di
     for lines_of_block in blocks.values():
         if len(lines_of_block) < 2:
             continue
-        labels_with_line = [(line, _find_labeled(line, first_lines)) for line in lines_of_block if _is_label(line)]
+        labels = [line for line in lines_of_block if line.is_bold and _is_label(line)]
+        if not labels:
+            continue
+        labels_with_line = [(line, _find_labeled(line, first_lines)) for line in labels]
         strayed_labels = [(line, labeled_line) for line, labeled_line in labels_with_line if labeled_line is not None]
+        if not strayed_labels:
+            continue
         other_lines = [line for line in lines_of_block if not any(line is label for label, _ in strayed_labels)]
         if len(strayed_labels) < 2 and not other_lines:
             continue
@@ -52,8 +57,8 @@ def find_strayed_labels(lines: Sequence[Line], places: Sequence[TagPlace]) -> di
 
 
 def _is_label(line: Line) -> bool:
-    """Decide whether a line is a short bold name with a number, such as that of a form."""
-    return line.is_bold and len(line.text) <= _LABEL_CHARS and any(map(str.isdigit, line.text))
+    """Decide whether a bold line is a short name with a number, such as that of a form."""
+    return len(line.text) <= _LABEL_CHARS and any(map(str.isdigit, line.text))
 
 
 def _find_labeled(label: Line, firsts: Sequence[Line]) -> Line | None:

@@ -79,7 +79,8 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
         tag_ix = line.spans[0].tag_ix
         place = places[tag_ix] if tag_ix >= 0 else _place_untagged(line, regions)
         table_ix = place.table_ix if place.table_ix in tables and place.row_ix >= 0 else -1
-        table_ix = _find_drawn_table(line, page, regions) if table_ix < 0 else table_ix
+        if table_ix < 0 and regions:
+            table_ix = _find_drawn_table(line, page, regions)
         if table_ix >= 0:
             unit = unit_by_table.get(table_ix)
             if unit is None:

@@ -52,6 +52,35 @@ def test_what_only_draws_a_field_changes_nothing() -> None:
     assert read_form_template(drawn) == read_form_template(plain)
 
 
+_DRAWN_WHOLE = (
+    b'<draw name="label" w="9mm"\n><value\n><text\n>Boats <?note a > b?></text\n></value\n></draw\n>'
+    b'<border><edge/><fill><color value="0,0,0"/></fill></border>'
+    b'<event activity="ready"><script>edge = "boat";</script></event>'
+    b'<items><text>1</text></items><traversal><traverse ref="f2"/></traversal>'
+)
+
+
+def test_whole_elements_that_only_draw_change_nothing() -> None:
+    caption = b"<caption><font><fill/></font><value><text>1 Boats</text></value></caption>"
+    plain, drawn = (
+        HEAD + mark + b'<field name="a">' + mark + caption + mark + b"</field>" + mark + FOOT
+        for mark in (b"", _DRAWN_WHOLE)
+    )
+    assert read_form_template(drawn) == read_form_template(plain)
+    assert read_form_template(drawn).fields[0].caption == "1 Boats"
+
+
+def test_a_note_may_quote_what_looks_like_an_element() -> None:
+    quoting = b"<?note <draw> ?>" + _VALID + b"<draw><value/></draw>"
+    assert read_form_template(HEAD + quoting + FOOT) == read_form_template(HEAD + _VALID + FOOT)
+
+
+def test_a_drawn_element_that_does_not_end_takes_nothing_out() -> None:
+    template = read_form_template(HEAD + b"<draw><draw>" + _VALID + b"</draw>" + FOOT)
+    assert not template.is_trusted
+    assert "damaged" in template.reason
+
+
 def test_what_looks_like_an_element_in_a_quotation_is_text() -> None:
     quoted = b'<field name="a"><assist><speak><![CDATA[Press <edge/> now]]></speak></assist></field>'
     assert read_form_template(HEAD + quoted + FOOT).fields[0].spoken == "Press <edge/> now"

@@ -9,7 +9,7 @@ import pytest
 from taxkg_assets.extraction.authored.trust import TagTrust
 from taxkg_assets.extraction.pdf import tag_guard
 from taxkg_assets.extraction.pdf.reader import read_source
-from taxkg_assets.extraction.pdf.tag_guard import find_tree_danger
+from taxkg_assets.extraction.pdf.tag_guard import find_tree_danger, inspect_tree
 from taxkg_assets_tests.extraction.navigation_pdfs import new_object
 from taxkg_assets_tests.extraction.tagged_pdf import find_elements, make_booklet, make_tables
 
@@ -29,6 +29,13 @@ def test_valid_trees_are_walked(pdf: Any) -> None:
 
 def test_a_document_without_a_tree_is_no_danger() -> None:
     assert find_tree_danger(make_booklet().build(is_tagged=False)) == ""
+
+
+def test_words_in_place_of_glyphs_are_noted() -> None:
+    document = make_booklet().build()
+    assert not inspect_tree(document).may_replace_text
+    document.xref_set_key(find_elements(document, "P")[-1], "ActualText", "(Rafts)")
+    assert inspect_tree(document).may_replace_text
 
 
 @pytest.mark.parametrize(("depth", "is_danger"), [(100, False), (300, True), (10_000, True)])
