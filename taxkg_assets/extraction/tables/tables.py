@@ -298,7 +298,7 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
     # Bold words right below a plain line are the end of its sentence; alone above the table they are a title.
     if 0 < count < len(caption_lines) and _continues(caption_lines[count - 1]):
         return ""
-    return _join_lines(caption_lines[:count][::-1])
+    return _join_lines(_without_notes(caption_lines[:count][::-1])) if count else ""
 
 
 def _surrounds(outer: Rectangle, inner: Rectangle) -> bool:

@@ -32,3 +32,13 @@ def test_bold_words_with_a_small_letter_alone_above_a_table_are_its_title() -> N
 
 def test_plain_lines_are_no_title_though_one_begins_with_a_small_letter() -> None:
     assert find_caption(_lines(("Show the following kinds", False), ("of boats here.", False)), _BOX) == ""
+
+
+def test_a_sentence_below_a_heading_is_no_part_of_the_title() -> None:
+    lines = _lines(("Where To Moor", True), ("Moor the boat at the quay below.", False))
+    assert find_caption(lines, _BOX) == "Where To Moor"
+
+
+def test_plain_words_below_a_heading_that_are_no_sentence_belong_to_the_title() -> None:
+    lines = _lines(("Dues of Boats", True), ("By Length and Harbor", False))
+    assert find_caption(lines, _BOX) == "Dues of Boats By Length and Harbor"
