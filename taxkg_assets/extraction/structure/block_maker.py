@@ -217,7 +217,8 @@ class BlockMaker:
         is_continued = bool(first_paragraph.path) and first_paragraph.path == state.open_path and not state.is_parted
         for paragraph in paragraphs:
             first_block = len(self.blocks)
-            if is_continued:
+            # Some makers tag the heading that a list of contents repeats over a column with the last entry before it.
+            if is_continued and not load_roles().contents.matches(" ".join(line.text for line in paragraph.lines)):
                 role = "ListBlock" if paragraph.is_listed or paragraph.is_item else "BodyText"
                 self.add(paragraph.lines, role, SURE, column_ix=paragraph.column_ix, is_continued=True)
             else:
@@ -291,8 +292,10 @@ class BlockMaker:
         first = paragraph.first
         if first.spans[0].is_bold and load_roles().callouts.matches(first.text):
             return True
-        low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1
-        reach = thresholds().icon_reach_pt
+        limits = thresholds()
+        # The word of an icon is at the foot of its picture, below a callout of one line.
+        low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1 + limits.icon_word_sizes * first.size
+        reach = limits.icon_reach_pt
         return any(
             icon.x1 <= first.x0 + 2 and first.x0 - icon.x1 < reach and icon.y0 < low and icon.y1 > first.y0 - 2
             for icon in self.marks.callout_icons
