@@ -88,6 +88,9 @@ def ends_cut(cut: Passage, passage: Passage, *, is_before_table: bool, has_same_
         passage: Passage after it that does not continue it.
         is_before_table: Whether no table was between both.
         has_same_owner: Whether both are under the same heading.
+
+    Returns:
+        Whether the cut paragraph ended.
     """
     if cut.block.role == "ListBlock" and not _fills_last_line(cut):
         return True
@@ -101,6 +104,9 @@ def resumes(cut: Passage, block: Block, *, before: Block) -> bool:
         cut: Passage that stops in the middle of a sentence.
         block: First block of a passage after a table.
         before: Block before that one.
+
+    Returns:
+        Whether the block is the second half of the sentence.
     """
     last = cut.last
     place = place_of(block)
