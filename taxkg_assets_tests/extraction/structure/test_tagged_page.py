@@ -414,3 +414,18 @@ def test_the_title_of_the_closing_notice_needs_no_full_stop() -> None:
     anchors = dict(frames["anchors"].select("heading", "parent_anchor_id").iter_rows())
     assert anchors["Paperwork Reduction Act Notice"] is None
     assert frames["sections"]["text"].to_list()[-1] == "The town asks for this to count the hives."
+
+
+@pytest.mark.parametrize("number", ["3", "3-2", "3-B"])
+def test_a_numbered_caption_opens_no_section(number: str) -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(12))
+    pdf.put("P", f"Figure {number}. Which Hive To Open", face="b", size=12, gap=12)
+    with pdf.tag("Table"):
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("H3", "Pollen", face="b", size=11, gap=20).put("P", *fill(4))
+    anchors = pdf.extract().frames["anchors"]
+    names = dict(anchors.select("anchor_id", "heading").iter_rows())
+    found = [(text, names.get(parent)) for text, parent in anchors.select("heading", "parent_anchor_id").iter_rows()]
+    assert found == [("Wax and Pollen", None), ("Pollen", "Wax and Pollen")]
