@@ -291,7 +291,8 @@ def _ends_in_remark(paragraph: Paragraph) -> bool:
     """Decide whether all words after the bold ones at the beginning are a remark in parentheses."""
     spans = [span for line in paragraph.lines for span in line.spans if span.text.strip()]
     remark = " ".join(span.text for span in dropwhile(lambda span: span.is_bold, spans)).strip()
-    return len(paragraph.lines) <= _HEADING_LINES and remark.startswith("(") and remark.endswith(")")
+    is_remark = remark.startswith("(") and remark.endswith(")") and remark.count("(") == 1
+    return is_remark and len(paragraph.lines) <= _HEADING_LINES
 
 
 def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:

@@ -195,7 +195,10 @@ class BlockMaker:
             is_by_type = is_heading(paragraph, self.page, self.state.style)
             return is_by_type and not load_roles().answers.matches(" ".join(line.text for line in paragraph.lines))
         text = " ".join(line.text for line in paragraph.lines)
-        if paragraph.level == 0 or not any(map(str.isalpha, text)):
+        if paragraph.level == 0:
+            # Some makers tag the heading of the list of contents as text.
+            return first_shown(paragraph.first).is_bold and load_roles().contents.matches(text)
+        if not any(map(str.isalpha, text)):
             return False
         if load_roles().asides.matches(text) or load_roles().answers.matches(text):
             return False

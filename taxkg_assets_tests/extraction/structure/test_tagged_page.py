@@ -371,8 +371,13 @@ def test_a_heading_of_contents_that_is_tagged_with_the_last_entry_of_a_column_is
         with pdf.tag("Span"):
             pdf.set("Contents", "b")
     pdf.put("P", "Queens 8").put("P", "Drones 9").to(LEFT, 300).put("H2", "Hives", face="b", size=14).put("P", *fill(5))
-    texts = pdf.extract().frames["sections"]["text"].to_list()
+    frames = pdf.extract().frames
+    texts = frames["sections"]["text"].to_list()
     assert texts[texts.index("Swarms 6") :][:3] == ["Swarms 6", "Contents", "Queens 8"]
+    # The first one is a heading, though it is tagged as text, and owns the entries.
+    heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
+    owners = [heading.get(owner) for owner in frames["sections"]["anchor_id"]]
+    assert owners == ["Contents"] * 6 + ["Hives"]
 
 
 @pytest.mark.parametrize(("lead", "is_joined"), [("as follows.", False), ("as those of the", True)])
