@@ -6,6 +6,7 @@ In which order they come, and what is furniture, is decided before; what carries
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from operator import attrgetter
 from typing import Any
 
@@ -103,8 +104,7 @@ class BlockMaker:
             column_ix: 0-based number of the column, −1 over several.
         """
         table_id = f"{self.state.document_id}:p{self.page.page:04d}:t{region_ix}"
-        caption = self.blocks[-1] if self.blocks else None
-        if caption is not None and caption.role == "BodyText" and load_roles().captions.matches(caption.text):
+        for caption in self._find_captions():
             caption.role, caption.table_id, caption.region_ix = "TableBlock", table_id, region_ix
         lines_of_block: list[Line] = []
         for line in _join_pieces(lines):
@@ -116,6 +116,14 @@ class BlockMaker:
             lines_of_block.append(line)
         if lines_of_block:
             self.add(lines_of_block, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
+
+    def _find_captions(self) -> list[Block]:
+        """Find the blocks right above that are a table's caption: its number, and its title where that is apart."""
+        captions = list(takewhile(_is_caption, reversed(self.blocks)))
+        last = self.blocks[-1] if self.blocks else None
+        if captions or last is None or last.role != "BodyText" or not load_roles().captions.matches(last.text):
+            return captions
+        return [last]
 
     def add_text(
         self,
@@ -177,7 +185,7 @@ class BlockMaker:
     def _add_by_role(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> None:
         """Append a paragraph of running text: a caption, a callout, a heading, a list item or plain text."""
         if paragraph.is_caption and not self.state.in_contents:
-            self.add(paragraph.lines, "BodyText", LIKELY, **position_marks)
+            self.add(paragraph.lines, "BodyText", LIKELY, is_caption=True, **position_marks)
         elif self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", SURE, **position_marks)
         elif self._closes_heading(paragraph):
@@ -403,6 +411,11 @@ class BlockMaker:
         open_lead.is_run_in = True
         self.add(lead, open_lead.role, LIKELY, column_ix=paragraph.column_ix, is_run_in=True, is_continued=True)
         return [], rest
+
+
+def _is_caption(block: Block) -> bool:
+    """Decide whether a block is a caption; a sentence that is set with one is a note on how to use the table."""
+    return block.is_caption and block.role == "BodyText" and not load_roles().sentence_ends.matches(block.text)
 
 
 def _join_pieces(lines: Sequence[Line]) -> list[Line]:

@@ -347,7 +347,7 @@ def _without_sentence(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
 
 
 def _is_of_title(line: Sequence[Run]) -> bool:
-    """Decide whether a line goes on in bold type, which may change within it, and is no note with a bold label."""
+    """Decide whether a line begins in bold type, as the title does, and is no note with a bold label."""
     return line[0].is_bold and not load_roles().callouts.matches(join_text(line))
 
 

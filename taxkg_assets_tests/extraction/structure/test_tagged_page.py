@@ -434,3 +434,33 @@ def test_a_numbered_caption_opens_no_section(number: str) -> None:
     names = dict(anchors.select("anchor_id", "heading").iter_rows())
     found = [(text, names.get(parent)) for text, parent in anchors.select("heading", "parent_anchor_id").iter_rows()]
     assert found == [("Wax and Pollen", None), ("Pollen", "Wax and Pollen")]
+
+
+def test_the_number_of_a_table_that_is_tagged_after_the_text_is_part_of_the_table() -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(12))
+    top = pdf.y + 12
+    pdf.to(LEFT + 60, top).put("P", "Yields of Hives", face="b", size=12, gap=0).to(LEFT, pdf.y)
+    with pdf.tag("Table"):
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", *fill(4), gap=20).to(LEFT, top).put("P", "Table 4.", size=12, gap=0)
+    frames = pdf.extract().frames
+    rows = [(row["text"][:15], row["table_id"] is not None) for row in frames["sections"].iter_rows(named=True)]
+    assert rows == [("plain words on ", False), ("Table 4. Yields", True), ("plain words on ", False)]
+    assert frames["elements"].filter(text="Table 4.")["table_id"].to_list() == ["tagged:p0001:t0"]
+
+
+def test_the_title_of_a_table_whose_number_is_tagged_inside_it_is_part_of_the_table() -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(12))
+    top = pdf.y + 12
+    pdf.to(LEFT + 60, top).put("P", "Yields of Hives", face="b", size=12, gap=0).to(LEFT, pdf.y)
+    with pdf.tag("Table"):
+        with pdf.tag("TR"), pdf.tag("TH"):
+            pdf.to(LEFT, top).set("Table 4.", size=12)
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", *fill(4), gap=20)
+    rows = pdf.extract().frames["sections"].select("text", "table_id").iter_rows()
+    assert [text[:15] for text, table_id in rows if table_id is None] == ["plain words on ", "plain words on "]
