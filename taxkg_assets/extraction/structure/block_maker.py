@@ -33,6 +33,8 @@ SURE, LIKELY, LEFT_OVER = 0.98, 0.9, 0.8
 _NEXT_LINE_SIZES = 1.6
 # Baselines of the pieces of one printed line: the figures of a fraction are raised and lowered.
 _PIECE_SIZES = 0.5
+# On the line of the heading of a list of contents: what heads the page numbers.
+_NUMBERS_HEAD = " Page"
 _IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
 
 
@@ -354,7 +356,7 @@ class BlockMaker:
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         state.in_contents = ""
         heads_table = paragraph.heads_table and bool(paragraph.path)
-        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **position_marks)
+        block = self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **position_marks)
         self.has_begun = True
         is_small = role == "SubsectionHeader"
         state.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None
@@ -362,6 +364,8 @@ class BlockMaker:
         state.in_contents = (
             "contents" if load_roles().contents.matches(text) else "index" if load_roles().index.matches(text) else ""
         )
+        if state.in_contents == "contents":
+            block.heading = text.removesuffix(_NUMBERS_HEAD)
 
     def _add_body(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> None:
         """Append a paragraph or list item; a bold run-in heading becomes a block of its own."""

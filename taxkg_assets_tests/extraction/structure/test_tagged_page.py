@@ -363,7 +363,11 @@ def test_the_title_of_a_table_owns_it_and_nothing_after_it(tag: str) -> None:
 
 
 def test_a_heading_of_contents_that_is_tagged_with_the_last_entry_of_a_column_is_apart() -> None:
-    pdf = TaggedPdf().put("H1", "Instructions for Form 9077", face="b", size=20).put("P", "Contents", face="b", gap=8)
+    pdf = (
+        TaggedPdf()
+        .put("H1", "Instructions for Form 9077", face="b", size=20)
+        .put("P", "Contents Page", face="b", gap=8)
+    )
     for words in ("Hives 2", "Combs 4"):
         pdf.put("P", words)
     with pdf.tag("P"):
