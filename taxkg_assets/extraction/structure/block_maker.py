@@ -122,10 +122,10 @@ class BlockMaker:
     def _find_captions(self) -> list[Block]:
         """Find the blocks right above that are a table's caption: its number, and its title where that is apart."""
         captions = list(takewhile(_is_caption, reversed(self.blocks)))
-        last = self.blocks[-1] if self.blocks else None
-        if captions or last is None or last.role != "BodyText" or not load_roles().captions.matches(last.text):
-            return captions
-        return [last]
+        above = self.blocks[-len(captions) - 1] if len(captions) < len(self.blocks) else None
+        if above is not None and above.role == "BodyText" and load_roles().captions.matches(above.text):
+            captions.append(above)
+        return captions
 
     def add_text(
         self,
