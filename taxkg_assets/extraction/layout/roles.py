@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import dropwhile
 
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, is_upright
@@ -210,7 +211,10 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     text = " ".join(line.text for line in paragraph.lines)
     if not 3 <= len(text) <= limits.heading_chars or not LETTER.search(text) or load_roles().leaders.matches(text):
         return False
-    is_large = first_span.is_bold and first_line.size >= limits.heading_size_frac * body_size
+    least_size = limits.heading_size_frac * body_size
+    if first_span.is_bold and first_span.size_pt >= least_size and _ends_in_remark(paragraph):
+        return True
+    is_large = first_span.is_bold and first_line.size >= least_size
     if is_large:
         # "Heading (continued)": bold words with a plain or italic addition on the same line.
         if all(line.is_bold for line in paragraph.lines) or is_continued_page(text):
@@ -282,6 +286,14 @@ def _bold_share(paragraph: Paragraph) -> float:
     spans = [span for line in paragraph.lines for span in line.spans]
     letter_count = sum(len(span.text.strip()) for span in spans)
     return sum(len(span.text.strip()) for span in spans if span.is_bold) / max(1, letter_count)
+
+
+def _ends_in_remark(paragraph: Paragraph) -> bool:
+    """Decide whether all words after the bold ones at the beginning are a remark in parentheses."""
+    spans = [span for line in paragraph.lines for span in line.spans if span.text.strip()]
+    remark = " ".join(span.text for span in dropwhile(lambda span: span.is_bold, spans)).strip()
+    is_remark = remark.startswith("(") and remark.endswith(")") and remark.count("(") == 1
+    return is_remark and len(paragraph.lines) <= _HEADING_LINES
 
 
 def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:

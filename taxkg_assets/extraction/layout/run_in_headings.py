@@ -10,6 +10,7 @@ from taxkg_assets.extraction.layout.paragraphs import Paragraph, thresholds
 from taxkg_assets.extraction.layout.roles import is_continued_page
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.models.roles import load_roles
+from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 
 def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[list[Line], list[Line]]:
@@ -108,6 +109,8 @@ def is_run_in_text(text: str) -> bool:
         return False
     if find_key(text) is not None and find_key(text, is_whole=True) is not None:
         return True
+    if _is_notice_title(text):
+        return True
     if (
         load_roles().callouts.matches(text)
         or load_roles().label_rows.matches(text)
@@ -115,6 +118,12 @@ def is_run_in_text(text: str) -> bool:
     ):
         return False
     return load_roles().heading_ends.matches(text) and not text[0].islower()
+
+
+def _is_notice_title(text: str) -> bool:
+    """Return whether bold words are the whole title of a notice that closes a booklet, which may end without a sign."""
+    matches = (rule.pattern.search(text) for rule in load_section_grammar().standing)
+    return any(match is not None and match.end() == len(text) for match in matches)
 
 
 def _bold_prefix(spans: Sequence[Span]) -> int:

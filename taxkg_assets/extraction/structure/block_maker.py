@@ -6,6 +6,7 @@ In which order they come, and what is furniture, is decided before; what carries
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from operator import attrgetter
 from typing import Any
 
@@ -32,6 +33,8 @@ SURE, LIKELY, LEFT_OVER = 0.98, 0.9, 0.8
 _NEXT_LINE_SIZES = 1.6
 # Baselines of the pieces of one printed line: the figures of a fraction are raised and lowered.
 _PIECE_SIZES = 0.5
+# On the line of the heading of a list of contents: what heads the page numbers.
+_NUMBERS_HEAD = " Page"
 _IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
 
 
@@ -104,8 +107,7 @@ class BlockMaker:
             column_ix: 0-based number of the column, −1 over several.
         """
         table_id = f"{self.state.document_id}:p{self.page.page:04d}:t{region_ix}"
-        caption = self.blocks[-1] if self.blocks else None
-        if caption is not None and caption.role == "BodyText" and load_roles().captions.matches(caption.text):
+        for caption in self._find_captions():
             caption.role, caption.table_id, caption.region_ix = "TableBlock", table_id, region_ix
         lines_of_block: list[Line] = []
         for line in _join_pieces(lines):
@@ -117,6 +119,14 @@ class BlockMaker:
             lines_of_block.append(line)
         if lines_of_block:
             self.add(lines_of_block, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
+
+    def _find_captions(self) -> list[Block]:
+        """Find the blocks right above that are a table's caption: its number, and its title where that is apart."""
+        captions = list(takewhile(_is_caption, reversed(self.blocks)))
+        above = self.blocks[-len(captions) - 1] if len(captions) < len(self.blocks) else None
+        if above is not None and above.role == "BodyText" and load_roles().captions.matches(above.text):
+            captions.append(above)
+        return captions
 
     def add_text(
         self,
@@ -178,7 +188,7 @@ class BlockMaker:
     def _add_by_role(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> None:
         """Append a paragraph of running text: a caption, a callout, a heading, a list item or plain text."""
         if paragraph.is_caption and not self.state.in_contents:
-            self.add(paragraph.lines, "BodyText", LIKELY, **position_marks)
+            self.add(paragraph.lines, "BodyText", LIKELY, is_caption=True, **position_marks)
         elif self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", SURE, **position_marks)
         elif self._closes_heading(paragraph):
@@ -196,7 +206,10 @@ class BlockMaker:
             is_by_type = is_heading(paragraph, self.page, self.state.style)
             return is_by_type and not load_roles().answers.matches(" ".join(line.text for line in paragraph.lines))
         text = " ".join(line.text for line in paragraph.lines)
-        if paragraph.level == 0 or not any(map(str.isalpha, text)):
+        if paragraph.level == 0:
+            # Some makers tag the heading of the list of contents as text.
+            return first_shown(paragraph.first).is_bold and load_roles().contents.matches(text)
+        if not any(map(str.isalpha, text)):
             return False
         if load_roles().asides.matches(text) or load_roles().answers.matches(text):
             return False
@@ -218,7 +231,8 @@ class BlockMaker:
         is_continued = bool(first_paragraph.path) and first_paragraph.path == state.open_path and not state.is_parted
         for paragraph in paragraphs:
             first_block = len(self.blocks)
-            if is_continued:
+            # Some makers tag the heading that a list of contents repeats over a column with the last entry before it.
+            if is_continued and not load_roles().contents.matches(" ".join(line.text for line in paragraph.lines)):
                 role = "ListBlock" if paragraph.is_listed or paragraph.is_item else "BodyText"
                 self.add(paragraph.lines, role, SURE, column_ix=paragraph.column_ix, is_continued=True)
             else:
@@ -292,8 +306,10 @@ class BlockMaker:
         first = paragraph.first
         if first.spans[0].is_bold and load_roles().callouts.matches(first.text):
             return True
-        low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1
-        reach = thresholds().icon_reach_pt
+        limits = thresholds()
+        # The word of an icon is at the foot of its picture, below a callout of one line.
+        low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1 + limits.icon_word_sizes * first.size
+        reach = limits.icon_reach_pt
         return any(
             icon.x1 <= first.x0 + 2 and first.x0 - icon.x1 < reach and icon.y0 < low and icon.y1 > first.y0 - 2
             for icon in self.marks.callout_icons
@@ -341,7 +357,7 @@ class BlockMaker:
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         state.in_contents = ""
         heads_table = paragraph.heads_table and bool(paragraph.path)
-        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **position_marks)
+        block = self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **position_marks)
         self.has_begun = True
         is_small = role == "SubsectionHeader"
         state.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None
@@ -349,6 +365,8 @@ class BlockMaker:
         state.in_contents = (
             "contents" if load_roles().contents.matches(text) else "index" if load_roles().index.matches(text) else ""
         )
+        if state.in_contents == "contents":
+            block.heading = text.removesuffix(_NUMBERS_HEAD)
 
     def _add_body(self, paragraph: Paragraph, position_marks: dict[str, Any]) -> None:
         """Append a paragraph or list item; a bold run-in heading becomes a block of its own."""
@@ -398,6 +416,11 @@ class BlockMaker:
         open_lead.is_run_in = True
         self.add(lead, open_lead.role, LIKELY, column_ix=paragraph.column_ix, is_run_in=True, is_continued=True)
         return [], rest
+
+
+def _is_caption(block: Block) -> bool:
+    """Decide whether a block is a caption; a sentence that is set with one is a note on how to use the table."""
+    return block.is_caption and block.role == "BodyText" and not load_roles().sentence_ends.matches(block.text)
 
 
 def _join_pieces(lines: Sequence[Line]) -> list[Line]:

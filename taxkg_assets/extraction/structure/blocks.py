@@ -53,6 +53,8 @@ class Block:
     # The title of a table: it owns the table, what is between them, and nothing after it.
     heads_table: bool = False
     is_under_title: bool = False
+    # The numbered caption of a table, or what is set with it.
+    is_caption: bool = False
     is_outdented: bool = False
     # On a page that is one picture: what it prints floats, and the text around it continues.
     is_pictured: bool = False

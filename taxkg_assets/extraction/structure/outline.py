@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.keys import Key, division_word, find_key, find_numbered_line, find_statute_key
 from taxkg_assets.extraction.layout.paragraphs import first_shown
-from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
+from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES, HEADER_ROLES, Block
+from taxkg_assets.extraction.structure.cut_paragraphs import OpenHeadings
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import find_perspective
 from taxkg_assets.rules.models.roles import load_roles
@@ -90,6 +91,7 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
         Headings in reading order.
     """
     outline = _Outline(identity, levels=_find_levels(blocks))
+    open_headings = OpenHeadings()
     previous_block: Block | None = None
     for block in blocks:
         if block.is_pictured != (previous_block is not None and previous_block.is_pictured):
@@ -101,6 +103,8 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
             outline.add(block, follows_heading=follows_heading)
         elif block.is_after_list:
             outline.end_list()
+        if block.role in CONTENT_ROLES:
+            outline.reopen(open_headings.read(block, outline.stack))
         previous_block = block
     return outline.headings
 
@@ -112,7 +116,7 @@ class _Outline:
         self.identity = identity
         self._levels = levels
         self.headings: list[Heading] = []
-        self._stack: list[int] = []
+        self.stack: list[int] = []
         self._repeat_counts: Counter[tuple[str, str | None, int, str, int]] = Counter()
         self._headings_on_page: Counter[int] = Counter()
         self._face_page = 0
@@ -133,7 +137,7 @@ class _Outline:
             # Labels in one margin stand side by side, in whatever type.
             margin_labels = [
                 self.headings[ix]
-                for ix in self._stack
+                for ix in self.stack
                 if not self.headings[ix].block.named or self.headings[ix].kind in ("part", "section", "subsection")
             ]
             rank = min(
@@ -146,7 +150,7 @@ class _Outline:
                     ),
                 ]
             )
-        open_headings = list(self._stack)
+        open_headings = list(self.stack)
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
         continued_title = self._find_continued_title(block)
         parent = headings[continued_title].parent if continued_title is not None else parent
@@ -175,10 +179,10 @@ class _Outline:
         )
         self._repeat_counts[repeat_key] += 1
         if not block.heads_table:
-            self._stack.append(len(headings) - 1)
+            self.stack.append(len(headings) - 1)
         elif block.role == "SubsectionHeader" or block.level > 0:
             # The title of a table opens nothing and, unless it is set like that of a section, closes nothing.
-            self._stack = open_headings
+            self.stack = open_headings
 
     def _find_continued_title(self, block: Block) -> int | None:
         """Find the last title of the table that continues under a title with "continued"; None for another heading."""
@@ -189,39 +193,44 @@ class _Outline:
     def turn_picture(self) -> None:
         """Enter or leave pages that are figures, keeping the surrounding headings open."""
         if self._around_picture is None:
-            self._around_picture = list(self._stack)
+            self._around_picture = list(self.stack)
         else:
-            self._stack, self._around_picture = self._around_picture, None
+            self.stack, self._around_picture = self._around_picture, None
+
+    def reopen(self, headings: Sequence[int] | None) -> None:
+        """Return to the headings around a paragraph that a table has cut, where it continues; None for other text."""
+        if headings is not None:
+            self.stack = list(headings)
 
     def end_list(self) -> None:
         """Return to the heading above the one that only heads a list of names."""
-        if len(self._stack) > 1:
-            self._stack.pop()
+        if len(self.stack) > 1:
+            self.stack.pop()
 
     def _find_parent(self, block: Block, rank: Rank, *, follows_heading: bool) -> int:
         """Close what does not hold a heading of this rank; gives the heading that is left, −1 for none."""
         if block.is_face and block.page != self._face_page:
-            self._stack, self._face_page = [], block.page
+            self.stack, self._face_page = [], block.page
         # In booklets a drawn rule opens a chapter, unless it only sets off the first heading of one.
         is_booklet = self.identity.doc_type != "publication" and block.level <= 0
         is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
         if self._opens_copy(block):
-            self._stack = []
+            self.stack = []
         if (_is_alone(block) and not self._is_under_centered(block, rank)) or (is_chapter and not follows_heading):
-            self._stack = []
-        while self._stack and (self.headings[self._stack[-1]].rank >= rank or self._is_closed(self._stack[-1])):
-            self._stack.pop()
-        if self._stack and not block.is_run_in and self._is_other_half(block, self.headings[self._stack[-1]]):
-            self._stack.pop()
+            self.stack = []
+        while self.stack and (self.headings[self.stack[-1]].rank >= rank or self._is_closed(self.stack[-1])):
+            self.stack.pop()
+        if self.stack and not block.is_run_in and self._is_other_half(block, self.headings[self.stack[-1]]):
+            self.stack.pop()
         if not block.is_run_in and load_section_grammar().appendices.matches(block.text):
             self._close_chapter()
-        return self._stack[-1] if self._stack else -1
+        return self.stack[-1] if self.stack else -1
 
     def _close_chapter(self) -> None:
         """Close the chapter that is open, by the number above its title: an appendix is no part of the last one."""
-        firsts = [self.headings[ix].block.lines[0].text for ix in self._stack]
+        firsts = [self.headings[ix].block.lines[0].text for ix in self.stack]
         chapter = next((ix for ix, text in enumerate(firsts) if load_roles().ordinals.matches(text)), len(firsts))
-        del self._stack[chapter:]
+        del self.stack[chapter:]
 
     @staticmethod
     def _is_other_half(block: Block, above: Heading) -> bool:
@@ -248,12 +257,12 @@ class _Outline:
             self.identity.doc_type == "form"
             and not block.is_run_in
             and load_section_grammar().recipient_pages.matches(block.text)
-            and all(self.headings[ix].block.page < block.page for ix in self._stack)
+            and all(self.headings[ix].block.page < block.page for ix in self.stack)
         )
 
     def _is_under_centered(self, block: Block, rank: Rank) -> bool:
         """Decide whether a centered heading only divides its page, below a larger one that is centered too."""
-        above = [self.headings[ix] for ix in self._stack]
+        above = [self.headings[ix] for ix in self.stack]
         return block.is_centered and any(
             heading.block.is_centered and heading.block.page == block.page and heading.rank < rank for heading in above
         )

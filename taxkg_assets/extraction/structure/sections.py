@@ -10,17 +10,19 @@ import polars as pl
 
 from taxkg_assets.extraction.layout.lines import Piece
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES, Block
+from taxkg_assets.extraction.structure.cut_paragraphs import (
+    MOST_PAGES_BETWEEN,
+    SAME_SIZE_PT,
+    ends_cut,
+    is_cut,
+    place_of,
+    resumes,
+)
 from taxkg_assets.extraction.structure.outline import find_continued
 from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.section_grammar import load_section_grammar
 from taxkg_assets.schemas import Anchors, Sections, Tables, build_frame, validated
 
-# Type sizes of one paragraph differ by rounding alone.
-_SAME_SIZE_PT = 0.6
-# A line that a word did not fit on ends short of the others by less than this multiple of the type size.
-_WORD_EM = 3.0
-# A table may fill the page between two halves of a paragraph.
-_MOST_PAGES_BETWEEN = 2
 _PIECE = {
     "start": pl.Int32,
     "end": pl.Int32,
@@ -44,6 +46,8 @@ class _Row:
     last: Block
     table_id: str | None = None
     floats: int = 0
+    # Page and column of a table that follows a whole sentence: what is below it there is another paragraph.
+    table_place: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -162,6 +166,8 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             rows.append(row)
             if open_row is not None and open_row.text in titles[block.table_id]:
                 open_row = None  # a caption ends above its table
+            elif open_row is not None and place_of(open_row.last) == place_of(block) and _is_whole(open_row.text):
+                open_row.table_place = place_of(block)
             continue
         if open_row is not None and _continues(open_row, block, anchor_id):
             _append(open_row, block.text, block.pieces, [block.element_id], last=block)
@@ -194,57 +200,24 @@ def _resume_after_tables(rows: Sequence[_Row]) -> list[_Row]:
             cut_row is not None
             and previous_row is not None
             and has_table
-            and _resumes(cut_row, row, before=previous_row)
+            and resumes(cut_row, row.block, before=previous_row.last)
         ):
             changed_owner, has_table = (row.anchor_id, cut_row.anchor_id), False
             _append(cut_row, row.text, row.pieces, row.element_ids, last=row.last)
-            cut_row = cut_row if _is_cut(cut_row) else None
+            cut_row = cut_row if is_cut(cut_row) else None
             continue
         if changed_owner is not None and row.anchor_id == changed_owner[0]:
             row.anchor_id = changed_owner[1]
         else:
             changed_owner = None
-        if _is_cut(row):
+        if is_cut(row):
             cut_row, has_table = row, False
-        elif cut_row is not None and _ends(cut_row, row, is_before_table=not has_table):
+        elif cut_row is not None and ends_cut(
+            cut_row, row, is_before_table=not has_table, has_same_owner=row.anchor_id == cut_row.anchor_id
+        ):
             cut_row = None
         joined_rows.append(row)
     return joined_rows
-
-
-def _is_cut(row: _Row) -> bool:
-    """Decide whether a paragraph of the running text stops in the middle of a sentence."""
-    return _is_running(row.block) and load_roles().cut_sentences.matches(row.text[-12:])
-
-
-def _is_running(block: Block) -> bool:
-    return block.role in ("BodyText", "ListBlock") and not (block.is_face or block.is_bold)
-
-
-def _ends(cut: _Row, row: _Row, *, is_before_table: bool) -> bool:
-    """Decide whether a row shows that a cut paragraph ended there.
-
-    Items of a list end without a period, so an item continues past other rows only if it fills its last line.
-    """
-    if cut.block.role == "ListBlock" and not _fills_last_line(cut):
-        return True
-    return is_before_table and _is_running(row.block) and row.anchor_id == cut.anchor_id
-
-
-def _fills_last_line(row: _Row) -> bool:
-    """Decide whether the last of several lines is as long as the others, up to a word."""
-    rights = [piece.x1 for piece in row.pieces]
-    return len(rights) > 1 and rights[-1] >= max(rights) - _WORD_EM * row.block.size
-
-
-def _resumes(cut: _Row, row: _Row, *, before: _Row) -> bool:
-    """Decide whether a row at the top of a column continues with a sentence that a table has cut."""
-    block, last = row.block, cut.last
-    place = (block.page, block.column_ix)
-    is_running = block.role == "BodyText" and not block.is_face and block.text[:1].islower()
-    is_alike = abs(block.size - last.size) <= _SAME_SIZE_PT and block.is_bold == last.is_bold
-    is_next = place > (last.page, last.column_ix) and block.page - last.page <= _MOST_PAGES_BETWEEN
-    return is_running and is_alike and is_next and place != (before.last.page, before.last.column_ix)
 
 
 def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Mapping[tuple[int, str], Block]) -> _Row:
@@ -272,6 +245,9 @@ def _is_whole(text: str) -> bool:
 def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:
     """Decide whether a block continues the open paragraph after the end of a column or page."""
     last = row.last
+    if row.table_place == place_of(block):
+        # The publisher tagged the paragraphs before and after a table as one that holds it.
+        return False
     if block.is_continued:
         return True
     if block.path and last.path:
@@ -283,12 +259,12 @@ def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:
     # A list item continues under its own text, so its rest may look indented.
     if block.is_indented and not (starts_low and last.role == "ListBlock"):
         return False
-    if (block.page, block.column_ix) == (last.page, last.column_ix) or _is_whole(row.text):
+    if place_of(block) == place_of(last) or _is_whole(row.text):
         return False
-    is_alike = abs(block.size - last.size) <= _SAME_SIZE_PT
+    is_alike = abs(block.size - last.size) <= SAME_SIZE_PT
     if last.role == "TableBlock" or block.role not in ("BodyText", last.role) or not is_alike:
         return False
-    if block.page - last.page > _MOST_PAGES_BETWEEN:
+    if block.page - last.page > MOST_PAGES_BETWEEN:
         return False
     return starts_low or row.floats == 0
 

@@ -26,6 +26,7 @@ _WIDE_FRAC = 0.6
 _OUTSIDE = TagPlace(-1, "")
 # The number of a table is in its first lines, and on the line of its title.
 _LABEL_LINES, _ADJACENT_SIZES = 3, 0.3
+_NUMBER_GAP_SIZES = 2.0
 
 
 @dataclass(slots=True)
@@ -203,10 +204,13 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     columns = Columns(page, [lines for parts in texts for lines in parts])
     captions = _find_captions(units)
     titles = _find_table_titles(units)
+    returned = _return_numbers(units)
     state = maker.state
     body = state.style.body(page.page)
     has_headings = state.has_heading_tags and _has_tagged_headings(units, body=body)
     for ix, (unit, parts) in enumerate(zip(units, segments, strict=True)):
+        if ix in returned:
+            continue
         if unit.table_ix >= 0:
             for region_ix, lines in _share_lines(unit, page, regions).items():
                 maker.add_table(lines, region_ix, columns.locate(lines)[0])
@@ -237,6 +241,38 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
             )
             paragraphs.append(paragraph)
         maker.add_tagged(paragraphs)
+
+
+def _return_numbers(units: Sequence[TagUnit]) -> set[int]:
+    """Return the numbers of tables that are tagged after the text to the tables that they are printed above.
+
+    What is printed right behind such a number is the title, which is tagged before its table. Gives the units that
+    are part of a table now.
+    """
+    returned: set[int] = set()
+    reach = int(thresholds().caption_units) + 1
+    for number_ix, number in enumerate(units):
+        if not _is_number(number):
+            continue
+        line = number.lines[0]
+        title_ix = next((ix for ix, unit in enumerate(units) if _is_right_behind(unit.lines[0], line)), None)
+        below = units[title_ix + 1 : title_ix + 1 + reach] if title_ix is not None else ()
+        table = next((unit for unit in below if unit.table_ix >= 0), None)
+        if table is not None:
+            table.lines.insert(0, line)
+            returned.add(number_ix)
+    return returned
+
+
+def _is_number(unit: TagUnit) -> bool:
+    """Decide whether a unit is the number of a table and nothing else."""
+    text = unit.lines[0].text.strip()
+    is_line = unit.table_ix < 0 and len(unit.lines) == 1
+    return is_line and any(rule.pattern.fullmatch(text) for rule in load_roles().table_captions)
+
+
+def _is_right_behind(line: Line, number: Line) -> bool:
+    return _is_adjacent(line, number) and 0 <= line.x0 - number.x1 < _NUMBER_GAP_SIZES * number.size
 
 
 def _find_captions(units: Sequence[TagUnit]) -> set[int]:

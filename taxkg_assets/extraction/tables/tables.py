@@ -31,6 +31,9 @@ from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_w
 from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.tables import load_tables
 
+# Fewer words with a period are the name of a line and no sentence.
+_SENTENCE_WORDS = 3
+
 
 def build_tables(source: Source, *, found_tables: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
     """Build one row per table of a document, with its cells, header paths and Markdown.
@@ -298,7 +301,7 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
     # Bold words right below a plain line are the end of its sentence; alone above the table they are a title.
     if 0 < count < len(caption_lines) and _continues(caption_lines[count - 1]):
         return ""
-    return _join_lines(caption_lines[:count][::-1])
+    return _join_lines(_without_sentence(caption_lines[:count][::-1]))
 
 
 def _surrounds(outer: Rectangle, inner: Rectangle) -> bool:
@@ -332,6 +335,20 @@ def _without_notes(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
     plain_ixs = (ix for ix in range(1, len(lines)) if is_bold and not all(run.is_bold for run in lines[ix]))
     end = next(plain_ixs, len(lines))
     return lines[:end] if load_roles().sentence_ends.matches(_join_lines(lines[end:])) else lines
+
+
+def _without_sentence(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
+    """Leave out the sentence below the bold lines of a heading: it is text of the section, and no title."""
+    end = next((ix for ix, line in enumerate(lines) if not _is_of_title(line)), len(lines))
+    is_heading = end > 0 and all(run.is_bold for line in lines[:end] for run in line)
+    text = _join_lines(lines[end:])
+    is_sentence = len(text.split()) >= _SENTENCE_WORDS and load_roles().sentence_ends.matches(text)
+    return lines[:end] if is_heading and is_sentence else lines
+
+
+def _is_of_title(line: Sequence[Run]) -> bool:
+    """Decide whether a line begins in bold type, as the title does, and is no note with a bold label."""
+    return line[0].is_bold and not load_roles().callouts.matches(join_text(line))
 
 
 def _follows(above: Rectangle, below: Rectangle) -> bool:

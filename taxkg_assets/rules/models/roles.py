@@ -87,6 +87,7 @@ class Thresholds(Section):
     flush_begin_frac: float
     table_head_pt: float
     icon_reach_pt: float
+    icon_word_sizes: float
     rule_reach_pt: float
     rule_width_frac: float
     separator_frac: float

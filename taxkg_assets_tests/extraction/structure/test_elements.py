@@ -64,7 +64,8 @@ def test_the_second_line_of_a_caption_is_no_heading() -> None:
     booklet.to(LEFT, 170).lines("Year 1 2 3")
     regions = {1: [TableRegion(1, LEFT, 165.0, LEFT + 260, 185.0, "ruled")]}
     blocks = find_blocks(booklet.source(), identity=identity_of(), regions=regions, face_boxes={})
-    assert [block.role for block in blocks if block.text == "Late Convention"] == ["BodyText"]
+    caption = [block for block in blocks if "Table A-1" in block.text or block.text == "Late Convention"]
+    assert [(block.role, block.table_id) for block in caption] == [("TableBlock", "sample:p0001:t0")] * 2
 
 
 def test_list_items_are_blocks_of_their_own() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from taxkg_assets.extraction.structure.outline import find_outline
 from taxkg_assets_tests.extraction.typeset import Booklet, blocks_of, filler, identity_of
 
@@ -24,3 +26,13 @@ def _parents(levels: dict[str, int]) -> dict[str, str]:
 def test_a_heading_that_no_tag_states_holds_no_tagged_heading_of_its_own_type() -> None:
     parents = _parents({"Hives": 2, "Queens": 3, "Drones": 3, "Meadows": 2})
     assert parents == {"Hives": "", "Queens": "Hives", "Swarms": "", "Drones": "Swarms", "Meadows": ""}
+
+
+@pytest.mark.parametrize(
+    ("remark", "is_heading"), [("(see also the dues of carts)", True), ("(for boats) are those of a year.", False)]
+)
+def test_bold_words_with_a_remark_in_parentheses_are_a_heading(remark: str, is_heading: bool) -> None:
+    booklet = Booklet().head("Dues").lines(*filler(8))
+    booklet.set(("Berths ", "b"), (remark, "i"), size=12, gap=12).lines(*filler(8), gap=6)
+    headings = [heading.text for heading in find_outline(blocks_of(booklet), identity=identity_of())]
+    assert (f"Berths {remark}" in headings) == is_heading

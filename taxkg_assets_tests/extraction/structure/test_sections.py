@@ -215,3 +215,18 @@ def test_the_first_row_of_a_document_continues_after_a_table() -> None:
     )
     texts = _read_around_a_table(booklet)
     assert any("boats at the quay, and for carts." in text for text in texts)
+
+
+@pytest.mark.parametrize(("ending", "parent"), [("for boats at the", "Dues"), ("for all boats.", "Where To Pay")])
+def test_a_heading_after_a_paragraph_that_a_table_has_cut_is_under_the_heading_of_the_paragraph(
+    ending: str, parent: str
+) -> None:
+    booklet = Booklet().head("Dues").lines(*filler(5)).lines(f"The town asks for dues {ending}", indent=12)
+    booklet.head("Where To Pay").lines("Pay at the office.").to(LEFT, 300).set(("Office", "b")).set(("Quay 9", ""))
+    booklet.turn().lines("quay, and for carts.", *filler(3))
+    booklet.set(("Small boats.", "b"), (" They are free.", ""), gap=8).lines(*filler(3))
+    regions = {1: [TableRegion(1, 40, 295, 200, 330, "ruled")]}
+    table = Tables.sample(overrides={"table_id": ["sample:p0001:t0"], "title": ["Where To Pay"]})
+    _, anchors, _ = _read(booklet, regions=regions, tables=table)
+    names = dict(anchors.select("anchor_id", "heading").iter_rows())
+    assert names[anchors.filter(anchors["heading"] == "Small boats.")["parent_anchor_id"][0]] == parent

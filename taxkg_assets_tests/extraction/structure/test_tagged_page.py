@@ -360,3 +360,111 @@ def test_the_title_of_a_table_owns_it_and_nothing_after_it(tag: str) -> None:
     note = [(False, title)] if tag == "Caption" else []
     assert owners == [*note, (True, title), (False, "Pollen"), (False, "Weights.")]
     assert heading[parents["Weights."]] == "Pollen"
+
+
+def test_a_heading_of_contents_that_is_tagged_with_the_last_entry_of_a_column_is_apart() -> None:
+    pdf = (
+        TaggedPdf()
+        .put("H1", "Instructions for Form 9077", face="b", size=20)
+        .put("P", "Contents Page", face="b", gap=8)
+    )
+    for words in ("Hives 2", "Combs 4"):
+        pdf.put("P", words)
+    with pdf.tag("P"):
+        pdf.set("Swarms 6", gap=4).to(RIGHT, 110)
+        with pdf.tag("Span"):
+            pdf.set("Contents", "b")
+    pdf.put("P", "Queens 8").put("P", "Drones 9").to(LEFT, 300).put("H2", "Hives", face="b", size=14).put("P", *fill(5))
+    frames = pdf.extract().frames
+    texts = frames["sections"]["text"].to_list()
+    assert texts[texts.index("Swarms 6") :][:3] == ["Swarms 6", "Contents", "Queens 8"]
+    # The first one is a heading, though it is tagged as text, and owns the entries.
+    heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
+    owners = [heading.get(owner) for owner in frames["sections"]["anchor_id"]]
+    assert owners == ["Contents"] * 6 + ["Hives"]
+
+
+@pytest.mark.parametrize(("lead", "is_joined"), [("as follows.", False), ("as those of the", True)])
+def test_a_table_that_is_tagged_inside_a_paragraph_ends_it_after_a_sentence(lead: str, is_joined: bool) -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(12)).put("P", *fill(12))
+    with pdf.tag("P"):
+        pdf.lines(*fill(3)[:2], f"The yields of the year are counted {lead}")
+        with pdf.tag("Table"):
+            put_head(pdf)
+            for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+                pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+        pdf.to(LEFT, pdf.y).lines("Wild flowers count where they grow.", gap=20)
+    pdf.put("P", *fill(4))
+    texts = pdf.extract().frames["sections"]["text"].to_list()
+    assert any(text.startswith("Wild flowers") for text in texts) != is_joined
+    assert any(f"{lead} Wild flowers" in text for text in texts) == is_joined
+
+
+@pytest.mark.parametrize(("drop", "role"), [(16, "Callout"), (40, "BodyText")])
+def test_the_word_of_an_icon_may_be_below_a_callout_of_one_line(drop: int, role: str) -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(4))
+    with pdf.tag("P"):
+        pdf.to(LEFT + 40, 200).set("Count each hive once.").to(LEFT, 200 + drop)
+        with pdf.tag("Figure"):
+            pdf.run("TIP", "b", size=8)
+    pdf.to(LEFT, 300).put("P", *fill(4, about="wax"))
+    rows = dict(pdf.extract().frames["elements"].select("text", "role").iter_rows())
+    assert (rows["Count each hive once."], rows["TIP"]) == (role, "PageArtifact")
+
+
+def test_the_title_of_the_closing_notice_needs_no_full_stop() -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(4))
+    with pdf.tag("P"):
+        pdf.run("Old combs.", "b").run(" They are melted.").to(LEFT, pdf.y + 20)
+    with pdf.tag("P"):
+        pdf.run("Paperwork Reduction Act Notice ", "b").run("The town asks").to(LEFT, pdf.y + 11.2)
+        pdf.lines("for this to count the hives.")
+    frames = pdf.extract().frames
+    anchors = dict(frames["anchors"].select("heading", "parent_anchor_id").iter_rows())
+    assert anchors["Paperwork Reduction Act Notice"] is None
+    assert frames["sections"]["text"].to_list()[-1] == "The town asks for this to count the hives."
+
+
+@pytest.mark.parametrize("number", ["3", "3-2", "3-B"])
+def test_a_numbered_caption_opens_no_section(number: str) -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(12))
+    pdf.put("P", f"Figure {number}. Which Hive To Open", face="b", size=12, gap=12)
+    with pdf.tag("Table"):
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("H3", "Pollen", face="b", size=11, gap=20).put("P", *fill(4))
+    anchors = pdf.extract().frames["anchors"]
+    names = dict(anchors.select("anchor_id", "heading").iter_rows())
+    found = [(text, names.get(parent)) for text, parent in anchors.select("heading", "parent_anchor_id").iter_rows()]
+    assert found == [("Wax and Pollen", None), ("Pollen", "Wax and Pollen")]
+
+
+def test_the_number_of_a_table_that_is_tagged_after_the_text_is_part_of_the_table() -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(12))
+    top = pdf.y + 12
+    pdf.to(LEFT + 60, top).put("P", "Yields of Hives", face="b", size=12, gap=0).to(LEFT, pdf.y)
+    with pdf.tag("Table"):
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", *fill(4), gap=20).to(LEFT, top).put("P", "Table 4.", size=12, gap=0)
+    frames = pdf.extract().frames
+    rows = [(row["text"][:15], row["table_id"] is not None) for row in frames["sections"].iter_rows(named=True)]
+    assert rows == [("plain words on ", False), ("Table 4. Yields", True), ("plain words on ", False)]
+    assert frames["elements"].filter(text="Table 4.")["table_id"].to_list() == ["tagged:p0001:t0"]
+
+
+def test_the_title_of_a_table_whose_number_is_tagged_inside_it_is_part_of_the_table() -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(12))
+    top = pdf.y + 12
+    pdf.to(LEFT + 60, top).put("P", "Yields of Hives", face="b", size=12, gap=0).to(LEFT, pdf.y)
+    with pdf.tag("Table"):
+        with pdf.tag("TR"), pdf.tag("TH"):
+            pdf.to(LEFT, top).set("Table 4.", size=12)
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", *fill(4), gap=20)
+    rows = pdf.extract().frames["sections"].select("text", "table_id").iter_rows()
+    assert [text[:15] for text, table_id in rows if table_id is None] == ["plain words on ", "plain words on "]

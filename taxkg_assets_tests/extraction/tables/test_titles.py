@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from taxkg_assets.extraction.layout.text_runs import Run
 from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets.extraction.tables.tables import find_caption
@@ -32,3 +34,19 @@ def test_bold_words_with_a_small_letter_alone_above_a_table_are_its_title() -> N
 
 def test_plain_lines_are_no_title_though_one_begins_with_a_small_letter() -> None:
     assert find_caption(_lines(("Show the following kinds", False), ("of boats here.", False)), _BOX) == ""
+
+
+def test_a_sentence_below_a_heading_is_no_part_of_the_title() -> None:
+    lines = _lines(("Where To Moor", True), ("Moor the boat at the quay below.", False))
+    assert find_caption(lines, _BOX) == "Where To Moor"
+
+
+@pytest.mark.parametrize("words", ["By Length and Harbor", "Exemption."])
+def test_plain_words_below_a_heading_that_are_no_sentence_belong_to_the_title(words: str) -> None:
+    assert find_caption(_lines(("Dues of Boats", True), (words, False)), _BOX) == f"Dues of Boats {words}"
+
+
+def test_a_note_below_a_heading_is_no_part_of_the_title_though_its_label_is_bold() -> None:
+    lines = _lines(("Dues of Boats", True), ("Note.", True))
+    note = Run("The dues are those of one year.", 100.0, lines[-1].y0, 240.0, lines[-1].y1, 9.0, False)
+    assert find_caption([*lines, note], _BOX) == "Dues of Boats"
