@@ -23,8 +23,10 @@ from taxkg_assets.retrieval.encoding.vector import score_rows
 Ints = npt.NDArray[np.int64]
 _WORD = 64
 """Bits of a word."""
-_BLOCK = 1_024
-"""Rows whose bytes are multiplied at once: they fit into the processor's cache."""
+_BLOCK = 256
+"""Rows whose bytes are multiplied at once: they and their numbers fit into the processor's cache."""
+_BUILT_AT_ONCE = 1 << 14
+"""Rows whose codes are built at once."""
 _SIGNS_AT_ONCE = 1 << 15
 """Rows whose bits are compared at once, for the same reason."""
 _WORDS_AT_ONCE = 3
@@ -151,4 +153,4 @@ def _pack(centered: Vectors) -> npt.NDArray[np.uint64]:
 
 
 def _parts(height: int) -> Iterator[slice]:
-    return (slice(first, first + 16 * _BLOCK) for first in range(0, height, 16 * _BLOCK))
+    return (slice(first, first + _BUILT_AT_ONCE) for first in range(0, height, _BUILT_AT_ONCE))

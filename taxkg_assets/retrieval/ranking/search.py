@@ -334,16 +334,9 @@ class Searcher:
         features = {name: values[order] for name, values in features.items()}
         ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.best_rows]
         cosines = first_stage.scores.score_meaning(rows).tolist()
-        candidates = tuple(
-            Candidate(
-                row=row,
-                score=score,
-                lexical_rank=ranks[0].get(row),
-                vector_rank=ranks[1].get(row),
-                cosine=cosine,
-            )
-            for row, score, cosine in zip(rows.tolist(), scores.tolist(), cosines, strict=True)
-        )
+        row_numbers = rows.tolist()
+        lexical_ranks, vector_ranks = (map(rank_by_row.get, row_numbers) for rank_by_row in ranks)
+        candidates = tuple(map(Candidate, row_numbers, scores.tolist(), lexical_ranks, vector_ranks, cosines))
         return Ranking(
             route=parsed.route,
             candidates=candidates,
