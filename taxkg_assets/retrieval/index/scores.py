@@ -29,13 +29,12 @@ POOL_SIZE = 8_000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """An encoded question for the retrievers: its terms, weighted expansion terms, and its vector."""
+class QuestionTerms:
+    """The search terms of a question, and its weighted expansion terms."""
 
     terms: tuple[str, ...]
-    expansion_terms: tuple[str, ...]
-    expansion_weight: float
-    query_vector: Vectors
+    expansion_terms: tuple[str, ...] = ()
+    expansion_weight: float = 0.0
 
 
 class RetrieverScores(Protocol):
