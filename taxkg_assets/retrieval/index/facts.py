@@ -19,7 +19,7 @@ from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.rules.models.router import load_router
 
-RANKED_COLUMNS = ("terms", "heading_path", "anchor_key")
+RANKED_COLUMNS = ("terms", "heading_path")
 """Columns that ranking reads of every candidate."""
 
 
