@@ -124,7 +124,7 @@ class ExportedEncoder:
     sentences: dict[str, Vectors] = field(default_factory=dict, compare=False, repr=False)
     """Cached vectors of the last sentences."""
     tokenized: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
-    """Cached token ids of the last questions, whose vectors and tokens are asked for one after another."""
+    """Cached token ids of the last questions: their vectors are requested first, and then their tokens."""
 
     @property
     def model_name(self) -> str:

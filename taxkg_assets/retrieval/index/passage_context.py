@@ -62,7 +62,7 @@ class PassageContext:
     """Lists that a paragraph or table interrupted; a later item may continue them."""
     _headings: dict[int, str] = field(default_factory=dict, init=False)
     _lines: list[Line] = field(default_factory=list, init=False)
-    """Lines that were read: all, or those up to the last row that was asked for."""
+    """Lines that were read: all, or those up to the last row that a caller needed."""
 
     @cached_property
     def lines(self) -> list[Line]:
