@@ -27,7 +27,9 @@ from benchmarks.in_memory import index_in_memory
 from benchmarks.questions import read_questions
 from benchmarks.results import open_home
 from taxkg_assets.defs.home.index_files import FlatRows, open_search_index, write_index_files
+from taxkg_assets.defs.home.read_ahead import read_index_ahead
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.garbage import collect_rarely
 from taxkg_assets.retrieval.index.index import write_passages
 from taxkg_assets.retrieval.index.passage_index import SearchIndex
 from taxkg_assets.retrieval.index.precomputed import build_precomputed
@@ -186,6 +188,7 @@ def _ask_in_child(name: str, home: Path, queried: Path) -> Member:
 def ask_member(name: str, home: Path, queried: Path) -> Member:
     """Open the index as a server does, ask every question, and tell what it took."""
     reported = json.loads(queried.read_text(encoding="utf8"))
+    collect_rarely()  # as the command line does
     released = open_release(reported["home"])
     encoder = released.question_encoder
     begin = time.perf_counter()
@@ -194,6 +197,7 @@ def ask_member(name: str, home: Path, queried: Path) -> Member:
     searcher = Searcher(index=index, encoder=encoder)
     searcher.search(reported["questions"][0], k=NEAREST)
     opened, process = time.perf_counter() - begin, psutil.Process()
+    read_index_ahead(Store(home), PATH)
     opened_mb = process.memory_info().rss / 2**20
     times: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
     first, texts = [], []

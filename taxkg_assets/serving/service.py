@@ -16,8 +16,10 @@ from typing import Any, TypeVar, cast
 
 from cachetools import LRUCache
 
+from taxkg_assets.defs.home.read_ahead import read_index_ahead
 from taxkg_assets.graph.change_report import GROUPS, find_group
 from taxkg_assets.retrieval.answering.answer import Answer
+from taxkg_assets.retrieval.index.passage_index import LanceIndex
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box, list_boxes
 from taxkg_assets.serving.diff import compare, resolve_revision_pair
@@ -350,6 +352,9 @@ class Service:
     def _open(self) -> Released:
         released = open_release(self.home)
         released.searcher.search(WARM_UP, k=1)
+        if isinstance(released.searcher.index, LanceIndex):
+            index_files = (released.store, released.row["index_path"])
+            threading.Thread(target=read_index_ahead, args=index_files, name="read-ahead", daemon=True).start()
         released.table("documents")  # every filter reads it, also while the home cannot be read
         return released
 

@@ -123,6 +123,8 @@ class ExportedEncoder:
     """Cached token vectors of the last questions, from which the vector of a question is pooled, too."""
     sentences: dict[str, Vectors] = field(default_factory=dict, compare=False, repr=False)
     """Cached vectors of the last sentences."""
+    tokenized: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
+    """Cached token ids of the last questions: their vectors are requested first, and then their tokens."""
 
     @property
     def model_name(self) -> str:
@@ -161,7 +163,7 @@ class ExportedEncoder:
         Returns:
             Unit vector, shape (1, dimension).
         """
-        (ids,) = self._token_ids([self._prompt("query") + text])
+        ids = self._question_ids(self._prompt("query") + text)
         tokens = self._run_row(ids)
         vector: Vectors = self._pool(tokens, np.ones((1, len(ids)), dtype=np.int64))[0]
         return vector
@@ -176,7 +178,7 @@ class ExportedEncoder:
             texts: Questions.
         """
         # One at a time, as a tokenizer starts threads for several texts.
-        ids = [self._token_ids([self._prompt("query") + text])[0] for text in texts]
+        ids = [self._question_ids(self._prompt("query") + text) for text in texts]
         vectors, _ = self.model.token_vectors(ids, max(map(len, ids)))
         if len(self.recent) + len(ids) > _REMEMBERED:
             self.recent.clear()
@@ -225,7 +227,8 @@ class ExportedEncoder:
         Returns:
             Tokens of each text with their unit vectors.
         """
-        return [self._encode_row(ids) for ids in self._token_ids(texts)]
+        token_ids = [self._question_ids(texts[0])] if len(texts) == 1 else self._token_ids(texts)
+        return [self._encode_row(ids) for ids in token_ids]
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
         """Encode each token alone, between the special tokens.
@@ -255,6 +258,16 @@ class ExportedEncoder:
 
     def _prompt(self, *names: str) -> str:
         return next((self.model.card.prompts[name] for name in names if self.model.card.prompts.get(name)), "")
+
+    def _question_ids(self, text: str) -> list[int]:
+        """Return the token ids of one question."""
+        ids = self.tokenized.get(text)
+        if ids is None:
+            (ids,) = self._token_ids([text])
+            if len(self.tokenized) >= _REMEMBERED:
+                self.tokenized.clear()
+            self.tokenized[text] = ids
+        return ids
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         return self.model.token_ids(texts, limit=self.model.card.max_tokens)

@@ -105,8 +105,11 @@ def find_terms(text: str) -> list[str]:
         text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
     text = text.casefold()
     terms: list[str] = []
-    if _DIGIT.search(text):
-        text = _extract_prefixed(text, terms)
+    if not _DIGIT.search(text):  # all other terms have a digit
+        for word in _patterns()["word"].findall(text):
+            terms += _find_word_terms(word)
+        return terms
+    text = _extract_prefixed(text, terms)
     for word, dashed, key, amount, *parts in _scanner().findall(text):
         if word:
             terms += _find_word_terms(word)

@@ -76,12 +76,13 @@ class LexicalRetriever:
             Booleans of shape (terms, rows): True where the row contains the term.
         """
         contained = np.zeros((len(terms), len(rows)), dtype=np.bool_)
-        row_numbers = rows.astype(np.int32)  # numbers of another type would have all rows of a term copied
+        order = np.argsort(rows)  # a search for numbers in order is faster, as each begins where the one before ended
+        row_numbers = rows[order].astype(np.int32)  # numbers of another type would have all rows of a term copied
         for row_flags, term in zip(contained, terms, strict=True):
             postings = self.rows[self._postings(term)]
             if len(postings):
                 candidates = np.minimum(np.searchsorted(postings, row_numbers), len(postings) - 1)
-                row_flags[:] = postings[candidates] == row_numbers
+                row_flags[order] = postings[candidates] == row_numbers
         return contained
 
     def _postings(self, term: str) -> slice:

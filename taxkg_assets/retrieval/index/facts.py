@@ -12,14 +12,14 @@ import numpy.typing as npt
 import polars as pl
 
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
-from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
 from taxkg_assets.retrieval.index.cell_columns import CellColumns, RowNumbers, group_rows
 from taxkg_assets.retrieval.query.router import name_code
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.rules.models.router import load_router
 
-RANKED_COLUMNS = ("terms", "heading_path", "anchor_key")
+RANKED_COLUMNS = ("terms", "heading_path")
 """Columns that ranking reads of every candidate."""
 
 
@@ -188,9 +188,12 @@ class PassageFacts:
         label_terms = [frozenset[str]()] * len(rows)
         labeled_rows = self._labeled_row_numbers
         label_ixs = np.searchsorted(labeled_rows, rows)
-        has_labels = np.flatnonzero(np.append(labeled_rows, -1)[label_ixs] == rows)
+        has_labels = np.flatnonzero(label_ixs < len(labeled_rows))
+        has_labels = has_labels[labeled_rows[label_ixs[has_labels]] == rows[has_labels]]
+        if not len(has_labels):
+            return label_terms
         for ix, text in zip(has_labels.tolist(), self._label_texts.gather(label_ixs[has_labels].tolist()), strict=True):
-            label_terms[ix] = frozenset(find_terms(text))
+            label_terms[ix] = find_distinct_terms(text)
         return label_terms
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -44,16 +45,25 @@ class FetchedColumn(Sequence[Any]):
         Args:
             rows: 0-based rows of the index, whose cells were just fetched.
         """
+        cells = self.read_cached(rows)
+        return [self[row] for row in rows] if cells is None else cells  # another question may have emptied the cache
+
+    def read_cached(self, rows: Sequence[int]) -> list[Any] | None:
+        """Return the cells of some rows; None where the cache lacks one of them.
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         try:
             return list(map(self._cells.__getitem__, rows))
-        except KeyError:  # another question has emptied the cache
-            return [self[row] for row in rows]
+        except KeyError:
+            return None
 
     def copy_cache(self) -> dict[int, Any]:
         """Return the cached cells by row number."""
         return dict(self._cells)
 
-    def find_uncached(self, rows: Sequence[int]) -> set[int]:
+    def find_uncached(self, rows: set[int]) -> AbstractSet[int]:
         """Return the rows whose cells are not cached; empty the cache first if these rows do not fit in it.
 
         A cache that was emptied is a new dict, so that readers of the old one need no lock.
@@ -63,7 +73,7 @@ class FetchedColumn(Sequence[Any]):
         """
         if len(self._cells) + len(rows) > MOST_CELLS:
             self._cells = {}
-        return {row for row in rows if row not in self._cells}
+        return rows.difference(self._cells)
 
     def cache_cells(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
         """Add fetched cells to the cache.
@@ -93,7 +103,8 @@ class FetchedColumns(dict[str, FetchedColumn]):
             rows: 0-based rows of the index.
             names: Names of columns.
         """
-        uncached = {name: uncached_rows for name in names if (uncached_rows := self[name].find_uncached(rows))}
+        distinct_rows = set(rows)
+        uncached = {name: uncached_rows for name in names if (uncached_rows := self[name].find_uncached(distinct_rows))}
         if uncached:
             rows_to_read = sorted(set().union(*uncached.values()))
             for name, cells in self._store.read(rows_to_read, list(uncached)).items():
@@ -150,6 +161,9 @@ class FetchedFacts(PassageFacts):
             rows: 0-based rows of the index.
             name: Name of the column.
         """
+        cells = self.columns[name].read_cached(rows)
+        if cells is not None:
+            return cells
         self.columns.fetch(rows, (name,))
         return self.columns[name].read(rows)
 

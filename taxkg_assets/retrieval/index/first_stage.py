@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.encoding.vector import score_rows
 from taxkg_assets.retrieval.index.fuse import fuse_rankings
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.row_filter import Mask, RowFilter
-from taxkg_assets.retrieval.index.scores import Question, RetrieverScores
+from taxkg_assets.retrieval.index.scores import BestRows, RetrieverScores
 from taxkg_assets.retrieval.query.components import SearchComponents
 from taxkg_assets.retrieval.query.parsed_query import EncodedQuery, ParsedQuery
 from taxkg_assets.rules.models.ranking import load_ranking
@@ -77,16 +77,18 @@ def score_first_stage(
     parsed: ParsedQuery,
     encoded: EncodedQuery,
     *,
+    by_term: BestRows,
     caller_filter: RowFilter,
     index_context: IndexContext,
     scale: CosineScale,
     components: SearchComponents,
 ) -> FirstStage:
-    """Score all rows by both retrievers, and rank the best rows with and without the question's filters.
+    """Score all rows by their vectors, too, and rank the best rows with and without the question's filters.
 
     Args:
         parsed: The question.
         encoded: Terms and vectors of the question.
+        by_term: BM25 scores of all rows.
         caller_filter: Filter by the parameters of the search, such as a document or year.
         index_context: Context of the index.
         scale: Map from the encoder's cosines to those of its base model.
@@ -101,8 +103,7 @@ def score_first_stage(
     lexical = index_context.index.lexical
     row_count = lexical.row_count
     idf = {term: lexical.vocabulary.idf(term, row_count=row_count) for term in dict.fromkeys(encoded.terms)}
-    question = Question(encoded.terms, encoded.expansion_terms, limits.expansion, query_vector)
-    scores = index_context.index.ask(question, scale=scale)
+    scores = index_context.index.ask(by_term, query_vector, scale=scale)
     features = index_context.documents.score_documents(route)
     preferred_rows = _narrow_to_preferred(
         features, caller_filter=caller_filter, matches_form=parsed.matches_form if route.forms else None

@@ -22,6 +22,6 @@ def fuse_rankings(rankings: Sequence[Sequence[int]], *, weights: Sequence[float]
     """
     fused: dict[int, float] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
-        for rank, row in enumerate(ranking, 1):
-            fused[int(row)] = fused.get(int(row), 0.0) + weight / (RRF_K + rank)
+        for divisor, row in enumerate(ranking, RRF_K + 1):
+            fused[row] = fused.get(row, 0.0) + weight / divisor
     return fused

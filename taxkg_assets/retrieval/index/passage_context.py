@@ -23,6 +23,8 @@ from taxkg_assets.rules.models.answers import load_answers
 
 CONTEXT_COLUMNS = ("text", "heading_path", "anchor_key", "node_ids", "chunk_id", "terms")
 """Columns that are read of every row of a context."""
+INTRO_COLUMNS = ("text", "heading_path", "node_ids")
+"""Columns from which the introducing rows of an item are found."""
 _PLAIN = "plain"
 """Kind of mark of an item that is printed without one."""
 _SENTENCE_END = re.compile(r"[.?!][”\"’')\]]*$")
@@ -59,16 +61,40 @@ class PassageContext:
     _left_lists: list[_OpenList] = field(default_factory=list, init=False)
     """Lists that a paragraph or table interrupted; a later item may continue them."""
     _headings: dict[int, str] = field(default_factory=dict, init=False)
+    _lines: list[Line] = field(default_factory=list, init=False)
+    """Lines that were read: all, or those up to the last row that a caller needed."""
 
     @cached_property
     def lines(self) -> list[Line]:
         """Return all lines in reading order."""
-        all_lines: list[Line] = []
+        for _ in self._further_lines:
+            pass
+        return self._lines
+
+    def find_intro_rows(self, row: int) -> set[int]:
+        """Return the rows that introduce the first line of a row, without reading the rows after it.
+
+        Args:
+            row: A row of the context.
+        """
+        first_line = next((line for line in self._lines if line.row == row), None)
+        if first_line is None:
+            first_line = next(line for line in self._further_lines if line.row == row)
+        return {self._lines[line_ix].row for line_ix in first_line.intro_ixs}
+
+    @cached_property
+    def _further_lines(self) -> Iterator[Line]:
+        """Return the one iterator that reads further lines."""
+        return self._read_lines()
+
+    def _read_lines(self) -> Iterator[Line]:
+        """Read line after line, add each to those that were read, and yield it."""
+        lines = self._lines
         for row in self.rows:
             for number, (text, is_heading) in enumerate(self._split(row)):
-                is_rest = number == 0 and bool(all_lines) and continues_element(row, self.facts)
-                all_lines.append(self._make_line(text, row, before=all_lines, is_heading=is_heading, is_rest=is_rest))
-        return all_lines
+                is_rest = number == 0 and bool(lines) and continues_element(row, self.facts)
+                lines.append(self._make_line(text, row, before=lines, is_heading=is_heading, is_rest=is_rest))
+                yield lines[-1]
 
     @cached_property
     def lines_by_row(self) -> dict[int, list[Line]]:
@@ -251,19 +277,22 @@ class PassageContext:
         return last.is_list_intro or (last.mark == _PLAIN and not _SENTENCE_END.search(last.text.rstrip()))
 
 
-def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, PassageContext]:
+def open_contexts(
+    rows: Sequence[int], facts: PassageFacts, *, columns: Sequence[str] = CONTEXT_COLUMNS
+) -> dict[int, PassageContext]:
     """Open the context of each row: preceding rows back to the possible start of its list, and some following rows.
 
     Args:
         rows: Rows of the index.
         facts: Columns of passages.
+        columns: Columns to load of all these rows in one read.
 
     Returns:
         Context by row, for the given rows and those around them; adjacent rows share one context.
     """
     limits = load_answers().lists
     documents = facts.document_number
-    prefetch_contexts(rows, facts)
+    prefetch_contexts(rows, facts, columns=columns)
     context_rows: set[int] = set()
     for row in rows:
         for near_row in range(_find_list_start(row, facts), min(len(documents), row + limits.rows_after + 1)):
@@ -287,7 +316,7 @@ def _group_adjacent(rows: Sequence[int], facts: PassageFacts) -> list[tuple[int,
     return [tuple(group) for group in groups]
 
 
-def prefetch_contexts(rows: Sequence[int], facts: PassageFacts) -> None:
+def prefetch_contexts(rows: Sequence[int], facts: PassageFacts, *, columns: Sequence[str] = CONTEXT_COLUMNS) -> None:
     """Load the cells that the contexts of some rows may need, in one read.
 
     An index in memory has nothing to load.
@@ -295,11 +324,12 @@ def prefetch_contexts(rows: Sequence[int], facts: PassageFacts) -> None:
     Args:
         rows: Rows of the index.
         facts: Columns of passages.
+        columns: Columns to load.
     """
     rows_after = load_answers().lists.rows_after + 1
     row_ranges = (range(max(0, _list_possible_starts(row, facts)[-1] - 1), row + rows_after) for row in rows)
     row_count = len(facts.document_number)
-    facts.prefetch(sorted({row for row_range in row_ranges for row in row_range if row < row_count}), CONTEXT_COLUMNS)
+    facts.prefetch(sorted({row for row_range in row_ranges for row in row_range if row < row_count}), columns)
 
 
 def _list_possible_starts(row: int, facts: PassageFacts) -> list[int]:
@@ -350,7 +380,7 @@ def add_lead_ins(passages: Sequence[Sequence[int]], facts: PassageFacts) -> list
         Rows of each passage in ascending order.
     """
     item_rows = [_find_cut_items(rows, facts) for rows in passages]
-    prefetch_contexts([row for rows in item_rows for row in rows], facts)
+    prefetch_contexts([row for rows in item_rows for row in rows], facts, columns=INTRO_COLUMNS)
     return [
         _add_intro_rows(rows, passage_item_rows, facts)
         for rows, passage_item_rows in zip(passages, item_rows, strict=True)
@@ -364,9 +394,5 @@ def _find_cut_items(rows: Sequence[int], facts: PassageFacts) -> list[int]:
 
 
 def _add_intro_rows(rows: Sequence[int], item_rows: Sequence[int], facts: PassageFacts) -> list[int]:
-    contexts = open_contexts(item_rows, facts)
-    intro_rows: set[int] = set()
-    for row in item_rows:
-        lines, first_line = contexts[row].lines, contexts[row].lines_by_row[row][0]
-        intro_rows |= {lines[line_ix].row for line_ix in first_line.intro_ixs}
-    return sorted({*rows, *intro_rows})
+    contexts = open_contexts(item_rows, facts, columns=INTRO_COLUMNS) if item_rows else {}
+    return sorted(set(rows).union(*(contexts[row].find_intro_rows(row) for row in item_rows)))

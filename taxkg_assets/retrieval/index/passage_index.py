@@ -6,7 +6,7 @@ Both score the rows that they find exactly and have the same columns of every pa
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -17,14 +17,20 @@ import polars as pl
 from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
-from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical_of_column
 from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.levels import Level, open_level
 from taxkg_assets.retrieval.index.row_store import LanceRows, StoredVectors
-from taxkg_assets.retrieval.index.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
+from taxkg_assets.retrieval.index.scores import (
+    BestRows,
+    CodedScores,
+    DenseScores,
+    NearRows,
+    QuestionTerms,
+    RetrieverScores,
+)
 from taxkg_assets.retrieval.index.sections import Sections, build_section_means, compute_mean_vectors, open_sections
 from taxkg_assets.retrieval.index.token_match import RememberingTokens, TokenIndex
 
@@ -54,11 +60,19 @@ class PassageIndex(Protocol):
     def document_vectors(self) -> Vectors:
         """Return the mean vector of each document's passages, shape (documents, dimension)."""
 
-    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+    def score_terms(self, question: QuestionTerms) -> BestRows:
+        """Return the BM25 scores of every row.
+
+        Args:
+            question: Terms of the question.
+        """
+
+    def ask(self, by_term: BestRows, query_vector: Vectors, *, scale: CosineScale) -> RetrieverScores:
         """Return both retrievers' scores of a question.
 
         Args:
-            question: The question with its terms and vector.
+            by_term: BM25 scores of the question.
+            query_vector: Vector of the question, shape (dimension,).
             scale: Map from the encoder's cosines to those of its base model.
         """
 
@@ -189,18 +203,32 @@ class SearchIndex:
             vectors=self.vectors,
         )
 
-    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+    def score_terms(self, question: QuestionTerms) -> BestRows:
+        """Return the BM25 scores of every row.
+
+        Args:
+            question: Terms of the question.
+        """
+        return _score_terms(self.lexical, question, self.passages)
+
+    def score_vectors(self, query_vector: Vectors, *, scale: CosineScale) -> BestRows:
+        """Return the cosines of every row.
+
+        Args:
+            query_vector: Vector of the question, shape (dimension,).
+            scale: Map from the encoder's cosines to those of its base model.
+        """
+        return BestRows(scale.convert(self.vectors @ query_vector), -1.0, self.passages)
+
+    def ask(self, by_term: BestRows, query_vector: Vectors, *, scale: CosineScale) -> RetrieverScores:
         """Return both retrievers' scores of every row.
 
         Args:
-            question: Encoded question.
+            by_term: BM25 scores of the question.
+            query_vector: Vector of the question, shape (dimension,).
             scale: Map from the encoder's cosines to those of its base model.
         """
-        by_vector = scale.convert(self.vectors @ question.query_vector)
-        return DenseScores(
-            by_term=_score_terms(self.lexical, question, self.passages),
-            by_vector=BestRows(by_vector, -1.0, self.passages),
-        )
+        return DenseScores(by_term=by_term, by_vector=self.score_vectors(query_vector, scale=scale))
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
         """Return the vectors of some rows, shape (rows, dimension).
@@ -238,9 +266,7 @@ class SearchIndex:
 class RememberingIndex(SearchIndex):
     """An index that caches the scores of recent questions, for comparisons that repeat questions."""
 
-    cached_scores: OrderedDict[tuple[Any, ...], RetrieverScores] = field(
-        default_factory=OrderedDict, init=False, compare=False
-    )
+    cached_scores: OrderedDict[Hashable, BestRows] = field(default_factory=OrderedDict, init=False, compare=False)
 
     @classmethod
     def wrap(cls, index: SearchIndex) -> RememberingIndex:
@@ -259,23 +285,29 @@ class RememberingIndex(SearchIndex):
         values = {index_field.name: getattr(index, index_field.name) for index_field in fields(SearchIndex)}
         return cls(**values | {"precomputed": precomputed})
 
-    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Return both retrievers' scores of every row, computed once for each question.
+    def score_terms(self, question: QuestionTerms) -> BestRows:
+        """Return the BM25 scores of every row, computed once for each question.
 
         Args:
-            question: Encoded question.
+            question: Terms of the question.
+        """
+        return self._compute_once(question, lambda: SearchIndex.score_terms(self, question))
+
+    def score_vectors(self, query_vector: Vectors, *, scale: CosineScale) -> BestRows:
+        """Return the cosines of every row, computed once for each question.
+
+        Args:
+            query_vector: Vector of the question, shape (dimension,).
             scale: Map from the encoder's cosines to those of its base model.
         """
-        key = (
-            question.terms,
-            question.expansion_terms,
-            question.expansion_weight,
-            question.query_vector.tobytes(),
-            scale,
-        )
+        key = (query_vector.tobytes(), scale)
+        return self._compute_once(key, lambda: SearchIndex.score_vectors(self, query_vector, scale=scale))
+
+    def _compute_once(self, key: Hashable, compute: Callable[[], BestRows]) -> BestRows:
+        """Return the cached scores of a key, computed on first access."""
         if key not in self.cached_scores:
-            self.cached_scores[key] = super().ask(question, scale=scale)
-            if len(self.cached_scores) > _REMEMBERED:
+            self.cached_scores[key] = compute()
+            if len(self.cached_scores) > 2 * _REMEMBERED:  # by terms and by vector
                 self.cached_scores.popitem(last=False)
         return self.cached_scores[key]
 
@@ -323,15 +355,23 @@ class LanceIndex:
         """Return the tokens of the passages; None where the index has none."""
         return self.precomputed.tokens
 
-    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+    def score_terms(self, question: QuestionTerms) -> BestRows:
+        """Return the BM25 scores of every row.
+
+        Args:
+            question: Terms of the question.
+        """
+        return _score_terms(self.lexical, question, self.passages)
+
+    def ask(self, by_term: BestRows, query_vector: Vectors, *, scale: CosineScale) -> RetrieverScores:
         """Return BM25 scores of every row, and cosines of the rows nearest to the question.
 
         Args:
-            question: Encoded question.
+            by_term: BM25 scores of the question.
+            query_vector: Vector of the question, shape (dimension,).
             scale: Map from the encoder's cosines to those of its base model.
         """
-        near = NearRows(self.codes, question.query_vector, self.passages)
-        by_term, _ = run_in_parallel(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
+        near = NearRows(self.codes, query_vector, self.passages)
         return CodedScores(by_term=by_term, near=near, vectors=self.vectors, scale=scale)
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
@@ -416,7 +456,7 @@ def open_lance_index(
     )
 
 
-def _score_terms(lexical: LexicalRetriever, question: Question, facts: PassageFacts) -> BestRows:
+def _score_terms(lexical: LexicalRetriever, question: QuestionTerms, facts: PassageFacts) -> BestRows:
     by_term = lexical.score_rows(
         question.terms, expansion_terms=question.expansion_terms, expansion_weight=question.expansion_weight
     )

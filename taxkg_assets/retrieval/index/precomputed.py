@@ -21,7 +21,7 @@ from taxkg_assets.retrieval.index.passage_index import PrecomputedFacts
 from taxkg_assets.retrieval.index.sections import build_section_means, compute_mean_vectors
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 
-MAPPED_COLUMNS = (*RANKED_COLUMNS, "text", "chunk_id", "anchor_id", "node_ids", "bboxes")
+MAPPED_COLUMNS = (*RANKED_COLUMNS, "anchor_key", "text", "chunk_id", "anchor_id", "node_ids", "bboxes")
 """Columns that searches read, which are stored in a memory-mapped file besides LanceDB's tables.
 
 A request to LanceDB takes 1.4 ms even for one number of one row, and LanceDB stores rectangles as five columns.

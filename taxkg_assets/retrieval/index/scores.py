@@ -29,13 +29,12 @@ POOL_SIZE = 8_000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """An encoded question for the retrievers: its terms, weighted expansion terms, and its vector."""
+class QuestionTerms:
+    """The search terms of a question, and its weighted expansion terms."""
 
     terms: tuple[str, ...]
-    expansion_terms: tuple[str, ...]
-    expansion_weight: float
-    query_vector: Vectors
+    expansion_terms: tuple[str, ...] = ()
+    expansion_weight: float = 0.0
 
 
 class RetrieverScores(Protocol):
@@ -87,7 +86,7 @@ class BestRows:
             rows: Filter of rows.
             count: Maximum number of rows.
         """
-        passing_rows = self._pool[rows.mask(self.facts, among=self._pool)]
+        passing_rows = self._pool if rows.is_open else self._pool[rows.mask(self.facts, among=self._pool)]
         if len(passing_rows) < count and len(self._pool) >= POOL_SIZE:
             return find_top(self.scores, count, floor=self.floor, among=rows.mask(self.facts))
         return passing_rows[find_top(self.scores[passing_rows], count)]
@@ -156,7 +155,7 @@ class NearRows:
             count: Maximum number of rows.
         """
         (pool, similarities), limits = self.pool, _limits()
-        pool_passes = rows.mask(self.facts, among=pool)
+        pool_passes = np.ones(len(pool), dtype=np.bool_) if rows.is_open else rows.mask(self.facts, among=pool)
         if pool_passes.sum() < limits.compared / limits.thinned and len(pool) < self.codes.height:
             passing_rows = np.flatnonzero(rows.mask(self.facts))
             nearest, similarities = _find_nearest(self.codes, self.query_vector, self._hamming_distances, passing_rows)
@@ -223,15 +222,18 @@ class CodedScores:
         Args:
             rows: 0-based rows of the index.
         """
-        missing = rows[np.isnan(self._cosines[rows])]
+        cosines, is_known = self._known_cosines
+        missing = rows[~is_known[rows]]
         if len(missing):
-            self._cosines[missing] = self.scale.convert(score_rows(self.vectors[missing], self.near.query_vector))
-        return self._cosines[rows]
+            cosines[missing] = self.scale.convert(score_rows(self.vectors[missing], self.near.query_vector))
+            is_known[missing] = True
+        return cosines[rows]
 
     @cached_property
-    def _cosines(self) -> Vectors:
-        """Return the cache of cosines by row; NaN where none was computed yet."""
-        return np.full(self.near.codes.height, np.nan, dtype=np.float32)
+    def _known_cosines(self) -> tuple[Vectors, npt.NDArray[np.bool_]]:
+        """Return the cache of cosines by row, and which of these were computed; the others have any value."""
+        height = self.near.codes.height
+        return np.empty(height, dtype=np.float32), np.zeros(height, dtype=np.bool_)
 
 
 def find_near(codes: VectorCodes, query_vector: Vectors, *, count: int) -> Ints:

@@ -37,7 +37,7 @@ class Signals:
             "salary" is in a row with "wages".
         headings: Heading path of each row.
         terms: Search terms of each row, separated by blanks.
-        keys: Key of each row's anchor.
+        keys: Key of each row's anchor where the question names keys, else None.
         texts: Text of each row where the question names codes, else empty.
         labels: Terms of the tags and entities of each row.
     """
@@ -81,7 +81,9 @@ def gather_signals(
     """
     facts, lexical = index_context.passages, index_context.index.lexical
     fused_scores = first_stage.fused_scores
-    facts.prefetch(list(fused_scores), (*RANKED_COLUMNS, *(("text",) if parsed.has_codes else ())))
+    has_keys = bool(parsed.route.keys)
+    key_columns = (*(("anchor_key",) if has_keys else ()), *(("text",) if parsed.has_codes else ()))
+    facts.prefetch(list(fused_scores), (*RANKED_COLUMNS, *key_columns))
     candidates = _leave_out_navigation(list(fused_scores), facts)
     rows = np.array(candidates, dtype=np.int64)
     best_score = max(fused_scores.values(), default=1.0)
@@ -100,7 +102,7 @@ def gather_signals(
         contained_or_synonym=find_contained_terms(contained, rows, first_stage.idf, parsed.document_terms, lexical),
         headings=facts.read_cells(candidates, "heading_path"),
         terms=facts.read_cells(candidates, "terms"),
-        keys=facts.read_cells(candidates, "anchor_key"),
+        keys=facts.read_cells(candidates, "anchor_key") if has_keys else [None] * len(candidates),
         texts=facts.read_cells(candidates, "text") if parsed.has_codes else [""] * len(candidates),
         labels=facts.read_labels(rows),
     )

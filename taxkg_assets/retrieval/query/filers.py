@@ -40,6 +40,7 @@ def find_heading_filers(heading_path: str) -> frozenset[str]:
     return frozenset[str]().union(*map(_find_filers_of_heading, headings))
 
 
+@lru_cache(maxsize=100_000)
 def _find_filers_of_heading(heading: str) -> frozenset[str]:
     """Return the kinds of filers in a heading if each part between "and", "or" or commas names one."""
     rules = load_filers().headings.find_usable(heading)

@@ -15,7 +15,6 @@ OTHER_FORM = -1.0
 """Score of a passage of another form."""
 
 
-@lru_cache(maxsize=100_000)
 def score_form(form: str, route: Route) -> float:
     """Score how well the form of a passage matches the forms in the question.
 
@@ -26,10 +25,15 @@ def score_form(form: str, route: Route) -> float:
     Returns:
         1 for a requested form, -1 for another form, -0.4 for a publication or no form; 0 if the question names none.
     """
-    if not route.forms:
+    return _score_form(form, route.forms)
+
+
+@lru_cache(maxsize=100_000)
+def _score_form(form: str, requested_forms: tuple[str, ...]) -> float:
+    if not requested_forms:
         return 0.0
     forms = split_forms(form)
-    if set(forms) & set(route.forms):
+    if set(forms) & set(requested_forms):
         return 1.0
     return -0.4 if form.startswith("Pub") or not forms else OTHER_FORM
 
@@ -46,4 +50,4 @@ def score_forms(forms: Sequence[str], route: Route) -> Floats:
     """
     if not route.forms:
         return np.zeros(len(forms))
-    return np.array([score_form(form, route) for form in forms], dtype=np.float64)
+    return np.array([_score_form(form, route.forms) for form in forms], dtype=np.float64)

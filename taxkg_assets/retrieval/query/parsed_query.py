@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.encoding.parallel import has_one_core, run_in_parallel
 from taxkg_assets.retrieval.query.components import SearchComponents
 from taxkg_assets.retrieval.query.form_match import score_forms
-from taxkg_assets.retrieval.query.hyde import generate_passage
+from taxkg_assets.retrieval.query.hyde import HypotheticalPassage, generate_passage
 from taxkg_assets.retrieval.query.router import (
     Catalog,
     Route,
@@ -26,6 +27,8 @@ from taxkg_assets.retrieval.query.router import (
 )
 from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.models.ranking import load_ranking
+
+Other = TypeVar("Other")
 
 MAX_CHARACTERS = 2_000
 """Maximum length of a question; the rest of a longer text is ignored."""
@@ -62,6 +65,21 @@ class ParsedQuery:
     matches_form: npt.NDArray[np.bool_]
     lay_terms: str
     document_terms: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandedQuery:
+    """The search terms of a question and of its expansions.
+
+    Attributes:
+        terms: Search terms of the question in order, with repeats.
+        expansion_terms: Terms that query expansion added.
+        hypothetical: Hypothetical passage that could answer the question; None for none.
+    """
+
+    terms: tuple[str, ...]
+    expansion_terms: tuple[str, ...]
+    hypothetical: HypotheticalPassage | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,39 +136,65 @@ def parse_query(
     return ParsedQuery(topic, route, bool(route.codes), matches_form, lay_terms, document_terms)
 
 
-def encode_query(
-    parsed: ParsedQuery, *, encoder: Encoder, parts: SearchComponents, proposer: Proposer | None, has_tokens: bool
-) -> EncodedQuery:
-    """Expand a question with document terms and a hypothetical passage, and encode it for the retrievers.
+def expand_query(parsed: ParsedQuery, *, parts: SearchComponents, proposer: Proposer | None) -> ExpandedQuery:
+    """Expand a question with document terms and a hypothetical passage.
 
     Args:
         parsed: The parsed question.
-        encoder: Encoder of the index.
-        parts: Whether HyDE and tokens are on.
+        parts: Whether HyDE is on.
         proposer: Model for HyDE; None for none.
-        has_tokens: Whether the index has tokens.
 
     Returns:
-        Terms and vectors.
+        Terms of the question and of its expansions.
     """
-    expansion_weight, query, lay_terms = load_ranking().retrievers.expanded_vector, parsed.text, parsed.lay_terms
-    terms = tuple(find_terms(query))
-    hypothetical = generate_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
+    terms, lay_terms = tuple(find_terms(parsed.text)), parsed.lay_terms
+    hypothetical = generate_passage(parsed.text, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
     expansion = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
-    if lay_terms and expansion_weight:
-        if has_one_core() and isinstance(encoder, ExportedEncoder):
-            encoder.encode_together([query, f"{query} {lay_terms}"])
-        expanded_vector, query_vector = run_in_parallel(
-            lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
-        )
-        query_vector = (1 - expansion_weight) * query_vector + expansion_weight * expanded_vector
-    else:
-        query_vector = encoder.encode_query(query)
-    if hypothetical:
+    expansion_terms = tuple(term for term in find_terms(expansion) if term not in terms)
+    return ExpandedQuery(terms, expansion_terms, hypothetical)
+
+
+def encode_query(
+    parsed: ParsedQuery,
+    expanded: ExpandedQuery,
+    *,
+    encoder: Encoder,
+    has_tokens: bool,
+    meanwhile: Callable[[], Other],
+) -> tuple[EncodedQuery, Other]:
+    """Encode a question and its expansions for the retrievers, and meanwhile do something that needs no vector.
+
+    Args:
+        parsed: The parsed question.
+        expanded: Its terms and expansions.
+        encoder: Encoder of the index.
+        has_tokens: Whether tokens are compared.
+        meanwhile: Called in the thread that has less to encode.
+
+    Returns:
+        Terms and vectors, and the result of `meanwhile`.
+    """
+    query_vector, other = _encode_texts(parsed.text, parsed.lay_terms, encoder=encoder, meanwhile=meanwhile)
+    if expanded.hypothetical:
         expansion_weight = load_llm().reading.hyde_share
         query_vector = (1 - expansion_weight) * query_vector + expansion_weight * encoder.encode_query(
-            hypothetical.passage
+            expanded.hypothetical.passage
         )
-    tokens = encoder.encode_tokens([query])[0] if parts.tokens and has_tokens else None
-    expansion_terms = tuple(term for term in find_terms(expansion) if term not in terms)
-    return EncodedQuery(terms, expansion_terms, query_vector, tokens)
+    tokens = encoder.encode_tokens([parsed.text])[0] if has_tokens else None
+    return EncodedQuery(expanded.terms, expanded.expansion_terms, query_vector, tokens), other
+
+
+def _encode_texts(
+    query: str, lay_terms: str, *, encoder: Encoder, meanwhile: Callable[[], Other]
+) -> tuple[Vectors, Other]:
+    """Return the vector of a question with document terms for its everyday words, and the result of `meanwhile`."""
+    expansion_weight = load_ranking().retrievers.expanded_vector
+    if not (lay_terms and expansion_weight):
+        other, query_vector = run_in_parallel(meanwhile, lambda: encoder.encode_query(query))
+        return query_vector, other
+    if has_one_core() and isinstance(encoder, ExportedEncoder):
+        encoder.encode_together([query, f"{query} {lay_terms}"])
+    expanded_vector, (query_vector, other) = run_in_parallel(
+        lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: (encoder.encode_query(query), meanwhile())
+    )
+    return (1 - expansion_weight) * query_vector + expansion_weight * expanded_vector, other

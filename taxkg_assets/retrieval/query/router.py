@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypedDict, TypeVar
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
@@ -346,8 +347,9 @@ class EverydayWords:
     terms: str
 
 
-def find_everyday_words(question: str) -> list[EverydayWords]:
-    """Find the everyday words in a question for which tax documents use other terms.
+@lru_cache(maxsize=64)
+def find_everyday_words(question: str) -> tuple[EverydayWords, ...]:
+    """Find the everyday words in a question for which tax documents use other terms; cached, as several steps ask.
 
     Args:
         question: Words of the user.
@@ -357,7 +359,7 @@ def find_everyday_words(question: str) -> list[EverydayWords]:
     """
     usable = load_lay_terms().rules.find_usable(question)
     matches = ((rule, rule.pattern.search(question)) for rule in usable)
-    return [EverydayWords(match[0], rule.terms) for rule, match in matches if match]
+    return tuple(EverydayWords(match[0], rule.terms) for rule, match in matches if match)
 
 
 def find_lay_terms(question: str) -> str:

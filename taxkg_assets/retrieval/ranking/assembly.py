@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import Level, list_top_children
 from taxkg_assets.retrieval.index.passage_context import add_lead_ins
+from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
 from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.retrieval.ranking.windows import SHOWN_COLUMNS, Window, Windows
 from taxkg_assets.retrieval.results import Candidate, Explanation, Ranking, RerankerPenalty, Result
@@ -21,7 +23,7 @@ _BLOCK = 32
 """Candidates whose vectors are read at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Assembly:
     """Assembles ranked candidates into results.
 
@@ -159,6 +161,11 @@ class Assembly:
             via=self._explain(candidate, window, terms=cells["terms"]),
         )
 
+    @cached_property
+    def _route(self) -> RouteExplanation:
+        """Return the explanation of the route, which all results share."""
+        return self.ranking.route.describe()
+
     def _explain(self, candidate: Candidate, window: Window, *, terms: str) -> Explanation:
         """Return how a passage was found; `terms` are the search terms of the hit, separated by blanks."""
         is_reranked = self.reranker is not None and candidate.rerank_penalty is not None
@@ -172,7 +179,7 @@ class Assembly:
             else None,
             cosine=round(candidate.cosine, 4),
             coverage=round(coverage, 4),
-            route=self.ranking.route.describe(),
+            route=self._route,
             chunk_ids=list(window.chunk_ids),
             hit_start=window.hit_start,
         )

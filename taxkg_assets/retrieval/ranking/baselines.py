@@ -9,7 +9,7 @@ from taxkg_assets.retrieval.encoding import lexical
 from taxkg_assets.retrieval.encoding.encoder import UNSCALED
 from taxkg_assets.retrieval.index.fuse import fuse_rankings
 from taxkg_assets.retrieval.index.row_filter import RowFilter
-from taxkg_assets.retrieval.index.scores import Question, RetrieverScores
+from taxkg_assets.retrieval.index.scores import QuestionTerms, RetrieverScores
 from taxkg_assets.retrieval.ranking.search import Searcher
 
 DEPTH = 100
@@ -45,8 +45,8 @@ def _rank_vectors(searcher: Searcher, query: str) -> list[int]:
 
 
 def _ask(searcher: Searcher, query: str) -> RetrieverScores:
-    question = Question(tuple(lexical.find_terms(query)), (), 0.0, searcher.encoder.encode_query(query))
-    return searcher.index.ask(question, scale=UNSCALED)
+    by_term = searcher.index.score_terms(QuestionTerms(tuple(lexical.find_terms(query))))
+    return searcher.index.ask(by_term, searcher.encoder.encode_query(query), scale=UNSCALED)
 
 
 def _fuse(*rankings: list[int]) -> list[tuple[int, float]]:

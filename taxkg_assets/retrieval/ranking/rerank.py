@@ -123,7 +123,10 @@ def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict
     short = load_ranking().short_words
     rows, keys, texts = signals.rows, signals.keys, signals.texts
     form = score_forms(facts.forms, route)[facts.form_number[rows]]
-    key = _score_each(list(zip(keys, texts, strict=True)), lambda key_and_text: _score_key(*key_and_text, route))
+    key = other_key = np.zeros(len(rows))
+    if route.keys:
+        key = _score_each(list(zip(keys, texts, strict=True)), lambda key_and_text: _score_key(*key_and_text, route))
+        other_key = _score_each(keys, lambda anchor_key: float(_is_other_key(anchor_key, route)))
     perspective, is_table = facts.perspective_number[rows], facts.is_table[rows]
     has_both = facts.has_filer_and_recipient[facts.form_number[rows]]  # a form with one audience is for the taxpayer
     same_audience, opposite_audience = (
@@ -134,7 +137,7 @@ def _score_route(signals: Signals, route: Route, *, facts: PassageFacts) -> dict
     return {
         "form": form,
         "key": key,
-        "other_key": _score_each(keys, lambda anchor_key: float(_is_other_key(anchor_key, route))),
+        "other_key": other_key,
         "key_opening": key * facts.opens_anchor[rows],
         "key_of_form": key * np.maximum(form, 0.0),
         "same_audience": same_audience,

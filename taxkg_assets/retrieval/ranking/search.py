@@ -20,9 +20,17 @@ from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.index.passage_index import PassageIndex
 from taxkg_assets.retrieval.index.row_filter import build_filter
+from taxkg_assets.retrieval.index.scores import BestRows, QuestionTerms
 from taxkg_assets.retrieval.index.signals import Signals, gather_signals
 from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS, SearchComponents
-from taxkg_assets.retrieval.query.parsed_query import EncodedQuery, ParsedQuery, encode_query, parse_query, tidy_query
+from taxkg_assets.retrieval.query.parsed_query import (
+    EncodedQuery,
+    ParsedQuery,
+    encode_query,
+    expand_query,
+    parse_query,
+    tidy_query,
+)
 from taxkg_assets.retrieval.query.router import Catalog, find_level, find_route
 from taxkg_assets.retrieval.query.typos import correct_typos
 from taxkg_assets.retrieval.ranking import rerank
@@ -30,6 +38,7 @@ from taxkg_assets.retrieval.ranking.assembly import Assembly
 from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
 from taxkg_assets.retrieval.tables.table_boost import promote_table_cell, requests_table_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
+from taxkg_assets.rules.models.ranking import load_ranking
 
 
 @dataclass(frozen=True)
@@ -122,9 +131,7 @@ class Searcher:
         query, corrections = self._correct(query)
         context, parts = self.index_context, self.parts
         parsed = self._parse(query, corrections, form=form, year=year)
-        encoded = encode_query(
-            parsed, encoder=self.encoder, parts=parts, proposer=self.proposer, has_tokens=context.has_tokens
-        )
+        encoded, by_term = self._encode_and_score(parsed)
         scale = self.encoder.scale
         caller_filter = build_filter(
             context.documents,
@@ -136,6 +143,7 @@ class Searcher:
         first_stage = score_first_stage(
             parsed,
             encoded,
+            by_term=by_term,
             caller_filter=caller_filter,
             index_context=context,
             scale=scale,
@@ -177,6 +185,18 @@ class Searcher:
             form=form,
             year=year,
             forms=context.passages.forms,
+        )
+
+    def _encode_and_score(self, parsed: ParsedQuery) -> tuple[EncodedQuery, BestRows]:
+        """Compute the vectors of the question, and meanwhile score all rows by BM25."""
+        expanded = expand_query(parsed, parts=self.parts, proposer=self.proposer)
+        terms = QuestionTerms(expanded.terms, expanded.expansion_terms, load_ranking().retrievers.expansion)
+        return encode_query(
+            parsed,
+            expanded,
+            encoder=self.encoder,
+            has_tokens=self.parts.tokens and self.index_context.has_tokens,
+            meanwhile=lambda: self.index.score_terms(terms),
         )
 
     def _correct(self, query: str) -> tuple[str, dict[str, str]]:
@@ -334,16 +354,9 @@ class Searcher:
         features = {name: values[order] for name, values in features.items()}
         ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.best_rows]
         cosines = first_stage.scores.score_meaning(rows).tolist()
-        candidates = tuple(
-            Candidate(
-                row=row,
-                score=score,
-                lexical_rank=ranks[0].get(row),
-                vector_rank=ranks[1].get(row),
-                cosine=cosine,
-            )
-            for row, score, cosine in zip(rows.tolist(), scores.tolist(), cosines, strict=True)
-        )
+        row_numbers = rows.tolist()
+        lexical_ranks, vector_ranks = (map(rank_by_row.get, row_numbers) for rank_by_row in ranks)
+        candidates = tuple(map(Candidate, row_numbers, scores.tolist(), lexical_ranks, vector_ranks, cosines))
         return Ranking(
             route=parsed.route,
             candidates=candidates,

@@ -45,9 +45,13 @@ def test_a_row_differs_in_no_bit_from_itself() -> None:
     assert build_codes(vectors).count_differences(vectors[42])[42] == 0
 
 
+@pytest.mark.parametrize("is_divided", [False, True])
 @pytest.mark.parametrize("dimension", [64, 200, 384])
-def test_differing_bits_are_counted_over_all_words(dimension: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_differing_bits_are_counted_over_all_words(
+    dimension: int, is_divided: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(codes, "_SIGNS_AT_ONCE", 128)
+    monkeypatch.setattr(codes, "_DIVIDED_FROM", 2 if is_divided else 10**6)
     vectors, query_vector = _draw(300, dimension), _draw(1, dimension, seed=1)[0]
     built = build_codes(vectors)
     differing = (vectors > built.center) != (query_vector > built.center)
