@@ -15,7 +15,7 @@ import polars as pl
 
 from taxkg_assets.evaluation.labels import LabelError
 from taxkg_assets.evaluation.matching import find_words, squash
-from taxkg_assets.rules.floors import LOCATED
+from taxkg_assets.rules.floors import BUNDLED_SET, LOCATED
 from taxkg_assets.rules.forms import find_perspective, split_forms
 from taxkg_assets.rules.models.matching import load_matching
 from taxkg_assets.rules.sentences import find_sentence_parts
@@ -98,9 +98,10 @@ def build_eval_queries(
     """
     corpus = _Corpus(documents, sections, anchors)
     rows = [
-        _resolve(name, row, corpus)
+        {**question, "query_set": name + LOCATED} if _is_for_fewer_documents(name, rows, documents) else question
         for name, rows in sorted(query_sets.items())
         for row in sorted(_check(name, rows), key=lambda row: str(row["id"]))
+        for question in [_resolve(name, row, corpus)]
     ]
     frame = pl.DataFrame(rows, schema=EvalQueries.create_empty().schema)
     return EvalQueries.validate(frame.sort("query_set", "query_id"), cast=True)
@@ -117,6 +118,15 @@ def _check(name: str, rows: Sequence[Row]) -> Sequence[Row]:
             raise LabelError(f"query set {name}: id {row['id']} occurs twice. Correct the file.")
         seen.add(str(row["id"]))
     return rows
+
+
+def _is_for_fewer_documents(name: str, rows: Sequence[Row], documents: pl.DataFrame) -> bool:
+    """Return whether the library has more documents than the samples that the bundled questions were written for.
+
+    In such a library, right passages of the other documents would count as misses.
+    """
+    written_for = {name for row in rows for name in row.get("documents", ())}
+    return name == BUNDLED_SET and not set(documents["document_id"]) <= written_for
 
 
 def _resolve(name: str, row: Row, corpus: _Corpus) -> dict[str, Any]:

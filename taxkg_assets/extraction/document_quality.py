@@ -9,7 +9,8 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.document_check import CORRUPT, REPORT, DocumentCheck, render_examples
-from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
+from taxkg_assets.extraction.incomplete_checks import INCOMPLETE_CHECKS
+from taxkg_assets.extraction.invariants import CORRUPT_CHECKS
 from taxkg_assets.schemas import (
     Anchors,
     Chunks,
@@ -33,7 +34,7 @@ SCHEMA_CHECK = DocumentCheck(
     "tables_keep_their_schemas", CORRUPT, "", "rows do not fit the schema of their table", REPORT
 )
 FILE_CHECK = DocumentCheck("files_can_be_read", CORRUPT, "", "file could not be read", "Replace the file.")
-CHECKS = (FILE_CHECK, SCHEMA_CHECK, *DOCUMENT_CHECKS)
+CHECKS = (FILE_CHECK, SCHEMA_CHECK, *CORRUPT_CHECKS, *INCOMPLETE_CHECKS)
 """The checks of files and extraction tables, including those of a file that cannot be read and of rows that do not fit
 their schema."""
 
@@ -118,7 +119,7 @@ def find_check(stage: str, reason: str) -> DocumentCheck:
         stage: Table or stage that refused the document.
         reason: Reason as recorded, which contains the check's words.
     """
-    return next((check for check in DOCUMENT_CHECKS if check.on == stage and check.broken in reason), SCHEMA_CHECK)
+    return next((check for check in CORRUPT_CHECKS if check.on == stage and check.broken in reason), SCHEMA_CHECK)
 
 
 def find_flags(quality: pl.DataFrame) -> dict[str, list[dict[str, str]]]:

@@ -24,7 +24,7 @@ from taxkg_assets.extraction.forms.form_lines import holds_form_lines
 from taxkg_assets.extraction.forms.stated_columns import name_printed_columns
 from taxkg_assets.extraction.forms.stated_fields import StatedField, find_stated_fields
 from taxkg_assets.extraction.invariants import (
-    DOCUMENT_CHECKS,
+    CORRUPT_CHECKS,
     find_broken_pieces,
     find_duplicate_anchors,
     find_misowned_elements,
@@ -89,7 +89,7 @@ def _refuse(name: str, offending: pl.DataFrame) -> None:
     """Hold back a document that fails a check of its tables, before anything of it is written."""
     if offending.height:
         first = ", ".join(f"{k}={str(v)[:60]}" for k, v in offending.row(0, named=True).items())
-        check = next(check for check in DOCUMENT_CHECKS if check.name == name)
+        check = next(check for check in CORRUPT_CHECKS if check.name == name)
         raise StageError(check.on, f"{offending.height} {check.broken} ({first}).", check.remedy, is_check_failure=True)
 
 

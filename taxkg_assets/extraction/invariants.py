@@ -1,7 +1,7 @@
-"""Document checks: each function returns the rows that fail one; `DOCUMENT_CHECKS` declares their severities.
+"""Corrupt document checks: each function returns the rows that fail one, and `CORRUPT_CHECKS` lists the checks.
 
-A failed *corrupt* check holds the document back before its tables are written; a failed *incomplete* check flags it in
-`document_quality`, and it is served. Accuracy floors are not here: they need labeled documents.
+A document that fails one is held back before its tables are written. Checks that only flag a document are in
+`incomplete_checks`: their limits do not change what is read. Gates compare with accuracy floors.
 """
 
 from __future__ import annotations
@@ -10,18 +10,10 @@ import dataframely as dy
 import numpy as np
 import polars as pl
 
-from taxkg_assets.extraction.box_checks import (
-    find_boxes_without_face,
-    find_invented_boxes,
-    find_unexplained_boxes,
-)
-from taxkg_assets.extraction.document_check import CORRUPT, INCOMPLETE, REPORT, DocumentCheck, column_check
-from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
+from taxkg_assets.extraction.document_check import CORRUPT, REPORT, DocumentCheck
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES
-from taxkg_assets.extraction.table_checks import find_foreign_rows
-from taxkg_assets.extraction.tables.tables import find_cells_without_path
-from taxkg_assets.schemas import Anchors, Documents, Elements, References, Sections, Spans
+from taxkg_assets.schemas import Anchors, Elements, References, Sections, Spans
 
 # A letter's foot may hang over the page's edge by this much.
 _EDGE_PT = 12.0
@@ -63,20 +55,6 @@ def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.Da
         {"document_id": [source.document_id] * len(unread_pages), "page": pl.Series(unread_pages, dtype=pl.Int32)},
         schema={"document_id": pl.String, "page": pl.Int32},
     )
-
-
-def find_pages_without_elements(elements: dy.DataFrame[Elements], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Return pages that have no element, although their document does not list them as scanned or blank.
-
-    Args:
-        elements: Elements of all documents.
-        documents: Documents with their page counts.
-    """
-    pages = documents.select(
-        "document_id", "image_only_pages", page=pl.int_ranges(1, pl.col("page_count") + 1, dtype=pl.Int32)
-    ).explode("page")
-    text_pages = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
-    return text_pages.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
 
 
 def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
@@ -181,10 +159,8 @@ def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataF
     )
 
 
-_LOOK = "Check the pages; the rest of the document is not affected."
-
-DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
-    # Checked while the document is read: `_refuse` in extract.py says `broken`, and the worker says the rest.
+CORRUPT_CHECKS: tuple[DocumentCheck, ...] = (
+    # `_refuse` in extract.py checks some while the document is read, and the worker checks the others.
     DocumentCheck("spans_are_on_their_page", CORRUPT, "spans", "spans are outside their page", REPORT),
     DocumentCheck(
         "pages_are_read", CORRUPT, "elements", "pages contain text, but no element was read from them", REPORT
@@ -237,102 +213,5 @@ DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
         REPORT,
         find_false_evidence,
     ),
-    # Checked on the published tables: the document is served, and its readers are notified.
-    DocumentCheck(
-        "boxes_are_explained",
-        INCOMPLETE,
-        "anchors",
-        "boxes of the form have no heading in these instructions",
-        "Look for the box in the document itself. `taxkg box` shows what was found of it.",
-        find_unexplained_boxes,
-        show=("form", "revision", "box_key"),
-    ),
-    DocumentCheck(
-        "headings_name_printed_boxes",
-        INCOMPLETE,
-        "anchors",
-        "headings mention boxes that the form does not print",
-        _LOOK,
-        find_invented_boxes,
-        show=("form", "key", "heading"),
-    ),
-    DocumentCheck(
-        "forms_show_their_boxes",
-        INCOMPLETE,
-        "faces",
-        "headings mention boxes of this form, but no box was found on its pages",
-        _LOOK,
-        find_boxes_without_face,
-        show=("boxes",),
-    ),
-    DocumentCheck(
-        "pages_have_text",
-        INCOMPLETE,
-        "elements",
-        "pages have no text, although they are neither scanned nor blank",
-        "Read these pages in the PDF itself.",
-        find_pages_without_elements,
-        show=("page",),
-    ),
-    DocumentCheck(
-        "cells_have_headers",
-        INCOMPLETE,
-        "tables",
-        "cells of tables with headers have no header of their own",
-        "Read the table on the page. `taxkg explain` names it.",
-        find_cells_without_path,
-        show=("table_id", "text"),
-    ),
-    column_check(
-        "table_cells_have_headers",
-        on="documents",
-        where=pl.col("warnings").list.eval(pl.element().str.starts_with("Tables kept as text")).list.any(),
-        show=("warnings",),
-        broken="tables are served as plain text, because some cells have no header",
-        remedy="Read the table on the page. `taxkg explain` names it.",
-    ),
-    DocumentCheck(
-        "table_rows_are_their_own",
-        INCOMPLETE,
-        "tables",
-        "rows of tables belong to another table, or are printed outside of their own",
-        "Compare the table with the printed page. `taxkg explain` names it.",
-        find_foreign_rows,
-        show=("page", "table_id", "text"),
-    ),
-    column_check(
-        "no_prompt_injection",
-        on="documents",
-        where=pl.col("hidden_texts").list.eval(pl.element().struct.field("is_order")).list.any(),
-        show=(),
-        broken="passages contain prompt injections or hidden text",
-        remedy="Read them with `taxkg status`. Let no program follow them.",
-    ),
-    column_check(
-        "totals_use_lines_once",
-        on="formulas",
-        where=pl.col("repeated_lines").list.len() > 0,
-        show=("key", "repeated_lines"),
-        broken="totals use a line more than once although the form does not say so",
-        remedy="Compare the totals with the printed form. `taxkg form FORM` lists its lines.",
-    ),
-    DocumentCheck(
-        "structure_tags_are_trusted",
-        INCOMPLETE,
-        "documents",
-        "pages were read by their layout, because their structure tags contradict it",
-        "Compare headings and paragraphs of these pages with the printed page.",
-        find_distrusted_pages,
-        show=("page", "reason"),
-    ),
-    DocumentCheck(
-        "tags_and_layout_agree",
-        INCOMPLETE,
-        "anchors",
-        "headings were found only in the structure tags, or only by the layout",
-        "Compare the headings of the document with its printed pages.",
-        find_disputed_headings,
-        show=("page", "heading"),
-    ),
 )
-"""All document checks, the most severe first."""
+"""All corrupt checks of what is read, the most severe first."""

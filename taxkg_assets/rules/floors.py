@@ -8,7 +8,9 @@ from functools import cache
 from taxkg_assets.rules.families import Family, load_model
 
 LOCATED = " (located)"
-"""Suffix of the name of a query set whose gold passages were located in this corpus automatically."""
+"""Suffix of the name of a query set that was written for another corpus, so that other passages may be right, too."""
+BUNDLED_SET = "bundled"
+"""Name of the query set that was written for the bundled samples alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from taxkg_assets.extraction.document_quality import (
     build_document_quality,
     find_check,
 )
-from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
+from taxkg_assets.extraction.invariants import CORRUPT_CHECKS
 
 GOOD = {"warnings": [], "hidden_texts": [], "page_count": 1, "image_only_pages": [1], "page_sources": []}
 
@@ -72,7 +72,7 @@ def test_a_document_has_one_row_for_each_law() -> None:
 
 
 def test_a_withheld_document_without_rows_has_the_law_that_it_broke() -> None:
-    check = next(check for check in DOCUMENT_CHECKS if check.name == "elements_have_one_owner")
+    check = next(check for check in CORRUPT_CHECKS if check.name == "elements_have_one_owner")
     refused = [
         refusal("x", stage=check.on, reason=f"4 {check.broken} (element_id=e1)."),
         refusal("y", stage="open", reason="The file is encrypted.", is_check_failure=False),
@@ -138,7 +138,7 @@ def test_what_extract_refuses_is_declared_as_a_corrupt_law() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "_refuse"
         if isinstance(node.args[0], ast.Constant)
     ]
-    checks = {check.name: check for check in DOCUMENT_CHECKS}
+    checks = {check.name: check for check in CORRUPT_CHECKS}
     assert named
     for name in named:
         assert checks[name].severity == CORRUPT
@@ -153,9 +153,7 @@ def test_every_law_says_what_it_is() -> None:
         assert check.severity == CORRUPT or check.find is not None
 
 
-@pytest.mark.parametrize(
-    "check", [check for check in DOCUMENT_CHECKS if check.find is not None], ids=lambda check: check.name
-)
+@pytest.mark.parametrize("check", [check for check in CHECKS if check.find is not None], ids=lambda check: check.name)
 def test_the_rows_of_a_law_name_their_document_and_the_columns_of_its_examples(check: DocumentCheck) -> None:
     frames = {name: getattr(schemas, name.capitalize()).create_empty() for name in check.reads}
     offending = check.find_offending(frames)

@@ -45,7 +45,7 @@ from taxkg_assets.digests import frame_digest
 from taxkg_assets.extraction.document_check import REPORT, find_failed_check
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
+from taxkg_assets.extraction.invariants import CORRUPT_CHECKS
 from taxkg_assets.extraction.pdf.library import MEMORY_ERRORS
 from taxkg_assets.records import DocumentRecord
 from taxkg_assets.sources.documents import build_documents, find_tier
@@ -117,7 +117,7 @@ def read_document(job: Job) -> Reply:
         # A defect of the extraction on one document must not stop the others.
         reason = f"Reading failed with {type(defect).__name__}: {defect} ({_locate(defect)})."
         return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY)
-    if failed_check := find_failed_check(extraction.frames, DOCUMENT_CHECKS):
+    if failed_check := find_failed_check(extraction.frames, CORRUPT_CHECKS):
         check, offending = failed_check
         return _refusal(check.on, check.refuse(offending), check.remedy, is_check_failure=True)
     job_columns = {

@@ -11,6 +11,7 @@ from typing import Any
 from taxkg_assets.defs.home.store import digest
 from taxkg_assets.defs.wiring.resources import PROJECT, Home
 from taxkg_assets.evaluation.labels import LABEL_FILES, Labels, read_label_file, read_labels
+from taxkg_assets.rules.floors import BUNDLED_SET
 from taxkg_assets.sources.scan import sha256_of
 
 BUNDLED = PROJECT / "data" / "eval"
@@ -75,7 +76,7 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
         path = folder / "queries.jsonl"
         if path.exists():
             lines = path.read_text(encoding="utf8").splitlines()
-            name = "bundled" if folder == BUNDLED else f"{folder.parent.name}/{folder.name}"
+            name = BUNDLED_SET if folder == BUNDLED else f"{folder.parent.name}/{folder.name}"
             try:
                 sets_by_name[name] = [json.loads(line) for line in lines if line.strip()]
             except json.JSONDecodeError as broken:

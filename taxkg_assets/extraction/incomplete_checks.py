@@ -1,0 +1,137 @@
+"""Incomplete document checks on extraction tables: a document that fails one is served with a flag.
+
+They are checked on the published tables, so a changed limit reads no document again.
+"""
+
+from __future__ import annotations
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.box_checks import (
+    find_boxes_without_face,
+    find_invented_boxes,
+    find_unexplained_boxes,
+)
+from taxkg_assets.extraction.document_check import INCOMPLETE, DocumentCheck, column_check
+from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
+from taxkg_assets.extraction.table_checks import find_foreign_rows
+from taxkg_assets.extraction.tables.tables import find_cells_without_path
+from taxkg_assets.schemas import Documents, Elements
+
+
+def find_pages_without_elements(elements: dy.DataFrame[Elements], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Return pages that have no element, although their document does not list them as scanned or blank.
+
+    Args:
+        elements: Elements of all documents.
+        documents: Documents with their page counts.
+    """
+    pages = documents.select(
+        "document_id", "image_only_pages", page=pl.int_ranges(1, pl.col("page_count") + 1, dtype=pl.Int32)
+    ).explode("page")
+    text_pages = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
+    return text_pages.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
+
+
+_LOOK = "Check the pages; the rest of the document is not affected."
+
+INCOMPLETE_CHECKS: tuple[DocumentCheck, ...] = (
+    DocumentCheck(
+        "boxes_are_explained",
+        INCOMPLETE,
+        "anchors",
+        "boxes of the form have no heading in these instructions",
+        "Look for the box in the document itself. `taxkg box` shows what was found of it.",
+        find_unexplained_boxes,
+        show=("form", "revision", "box_key"),
+    ),
+    DocumentCheck(
+        "headings_name_printed_boxes",
+        INCOMPLETE,
+        "anchors",
+        "headings mention boxes that the form does not print",
+        _LOOK,
+        find_invented_boxes,
+        show=("form", "key", "heading"),
+    ),
+    DocumentCheck(
+        "forms_show_their_boxes",
+        INCOMPLETE,
+        "faces",
+        "headings mention boxes of this form, but no box was found on its pages",
+        _LOOK,
+        find_boxes_without_face,
+        show=("boxes",),
+    ),
+    DocumentCheck(
+        "pages_have_text",
+        INCOMPLETE,
+        "elements",
+        "pages have no text, although they are neither scanned nor blank",
+        "Read these pages in the PDF itself.",
+        find_pages_without_elements,
+        show=("page",),
+    ),
+    DocumentCheck(
+        "cells_have_headers",
+        INCOMPLETE,
+        "tables",
+        "cells of tables with headers have no header of their own",
+        "Read the table on the page. `taxkg explain` names it.",
+        find_cells_without_path,
+        show=("table_id", "text"),
+    ),
+    column_check(
+        "table_cells_have_headers",
+        on="documents",
+        where=pl.col("warnings").list.eval(pl.element().str.starts_with("Tables kept as text")).list.any(),
+        show=("warnings",),
+        broken="tables are served as plain text, because some cells have no header",
+        remedy="Read the table on the page. `taxkg explain` names it.",
+    ),
+    DocumentCheck(
+        "table_rows_are_their_own",
+        INCOMPLETE,
+        "tables",
+        "rows of tables belong to another table, or are printed outside of their own",
+        "Compare the table with the printed page. `taxkg explain` names it.",
+        find_foreign_rows,
+        show=("page", "table_id", "text"),
+    ),
+    column_check(
+        "no_prompt_injection",
+        on="documents",
+        where=pl.col("hidden_texts").list.eval(pl.element().struct.field("is_order")).list.any(),
+        show=(),
+        broken="passages contain prompt injections or hidden text",
+        remedy="Read them with `taxkg status`. Let no program follow them.",
+    ),
+    column_check(
+        "totals_use_lines_once",
+        on="formulas",
+        where=pl.col("repeated_lines").list.len() > 0,
+        show=("key", "repeated_lines"),
+        broken="totals use a line more than once although the form does not say so",
+        remedy="Compare the totals with the printed form. `taxkg form FORM` lists its lines.",
+    ),
+    DocumentCheck(
+        "structure_tags_are_trusted",
+        INCOMPLETE,
+        "documents",
+        "pages were read by their layout, because their structure tags contradict it",
+        "Compare headings and paragraphs of these pages with the printed page.",
+        find_distrusted_pages,
+        show=("page", "reason"),
+    ),
+    DocumentCheck(
+        "tags_and_layout_agree",
+        INCOMPLETE,
+        "anchors",
+        "headings were found only in the structure tags, or only by the layout",
+        "Compare the headings of the document with its printed pages.",
+        find_disputed_headings,
+        show=("page", "heading"),
+    ),
+)
+"""All incomplete checks of extraction tables, the most severe first."""
