@@ -95,6 +95,8 @@ def test_a_file_of_questions_becomes_a_run(command: str, built_samples: Path, tm
     assert [line["id"] for line in lines] == ["a", "b"]
     assert all({"id", "results", "abstained", "answer", "confidence"} <= line.keys() for line in lines)
     assert all(0 <= line["confidence"] <= 1 and len(line["results"]) <= 50 for line in lines)
+    pieces = [piece for unit in lines[0].get("units", []) for piece in unit["pieces"] if piece["role"] == "statement"]
+    assert command == "search" or (pieces and all(piece["bboxes"] for piece in pieces)), "each quote has its place"
 
 
 def test_a_box_shows_its_revisions_and_what_is_stated_about_it(built_samples: Path) -> None:
