@@ -15,7 +15,7 @@ from taxkg_assets.serving.web import CONTENT_POLICY, HEADERS, SecurityHeaders, c
 
 @pytest.fixture(scope="module")
 def client() -> TestClient:
-    app = FastAPI()
+    app = FastAPI(docs_url=None)
     app.include_router(create_web_router())
     app.add_middleware(SecurityHeaders)
     return TestClient(app)
