@@ -9,6 +9,7 @@ from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.verdicts import ComparedValue, Verdict
 
 _MOST_WORDS = 6
+_ALL = 0.95  # weighted share of a statement's words in a passage
 _WORDS = frozenset({"polarity", "contrary", "bound"})
 _NONE_SAYS_SO = "No passage says so; the nearest one is shown."
 _PUNCTUATION = ".,;:!?()[]“”\"'"
@@ -87,6 +88,8 @@ def _say_missing(row: Comparison, statement: str, *, language: Language) -> str:
     if row.missing:
         missing_words = [_print_stem(stem, statement, language=language) for stem in row.missing[:_MOST_WORDS]]
         return "it does not mention " + ", ".join(f"“{word}”" for word in missing_words)
+    if row.coverage >= _ALL:
+        return "it has the same words, but may be about another case; compare them"
     return "it is on the same subject, but says neither this nor the opposite for sure"
 
 

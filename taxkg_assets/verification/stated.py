@@ -23,6 +23,7 @@ from taxkg_assets.verification.values import COUNTED, MONEY, Value, fold
 
 _QUOTED, _RULE = "quoted", "rule"
 _CITED_WORDS = 3
+_LINKS = frozenset({"under", "of", "in", "by", "to", "for", "from", "with", "per", "see", "and", "or"})
 _CASE_END = re.compile(r"[,;:.]\s")
 _PLAIN_WORD = re.compile(r"[A-Za-z]+")
 _ENTERED = frozenset({"line", "box"})
@@ -242,7 +243,11 @@ def _find_cited_words(text: str, value: Value, *, language: Language) -> Words:
     """Return the content words right before a citation, or those after it where it begins its clause."""
     before = _CASE_END.split(text[: value.start])[-1].split()[-_CITED_WORDS:]
     after = _CASE_END.split(text[value.end :])[0].split()[:_CITED_WORDS]
-    return find_words(" ".join(before), language=language) or find_words(" ".join(after), language=language)
+
+    def read(words: Sequence[str]) -> Words:
+        return find_words(" ".join(word for word in words if word.casefold() not in _LINKS), language=language)
+
+    return read(before) or read(after)
 
 
 def _without_paired(
