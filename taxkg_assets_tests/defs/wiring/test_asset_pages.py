@@ -12,13 +12,17 @@ import polars as pl
 import pytest
 
 from taxkg_assets.definitions import defs
+from taxkg_assets.defs.evaluation import show_report
 from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.asset_notes import NOTES
 from taxkg_assets.defs.wiring.asset_pages import DATED, FRESHNESS, OWNERS, stage_of
 from taxkg_assets.defs.wiring.column_lineage import COPIED, MADE_OF, find_column_sources
+from taxkg_assets.defs.wiring.document_rows import describe_documents
+from taxkg_assets.defs.wiring.extraction_report import show_extraction
 from taxkg_assets.defs.wiring.gates import MEASURED_SUFFIX
 from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.verdicts import FLOORS, MEASURED
 from taxkg_assets.serving.instance import open_instance
 
@@ -155,3 +159,26 @@ def test_what_is_measured_does_not_warn(built_samples: Path, tmp_path: Path) -> 
         found = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key].evaluation
     assert found is not None
     assert found.passed
+
+
+@pytest.mark.parametrize("suffix", ["", MEASURED_SUFFIX])
+def test_each_check_runs_alone_by_a_click(small_home: Path, suffix: str) -> None:
+    """Else the UI turns off its button, and says that the table must be materialized first."""
+    assert all(GRAPH.get_execution_set_asset_and_check_keys(key) == {key} for key in GRAPH.asset_check_keys)
+    key = dg.AssetCheckKey(dg.AssetKey("elements"), "roles_on_labeled_documents" + suffix)
+    job = defs.resolve_implicit_global_asset_job_def().get_subset(asset_selection=set(), asset_check_selection={key})
+    with open_instance(Store(small_home)) as instance:
+        result = job.execute_in_process(instance=instance, resources={"home": Home(home=str(small_home))})
+    assert [found.check_name for found in result.get_asset_check_evaluations()] == [key.name]
+
+
+def test_pages_link_to_the_explorer_and_to_reports_with_plots(small_home: Path) -> None:
+    store = Store(small_home)
+    name = store.read("documents")["document_id"][0]
+    shown = describe_documents(store, "anchors", [name], explorer_url="http://library/")[name]
+    assert shown["explorer (taxkg serve)"].value == f"http://library/?view=document&document={name}"
+    assert not any("explorer" in key for key in describe_documents(store, "anchors", [name])[name])
+    figures = show_report(store)
+    assert str(figures["report with plots"].value).endswith("reports/evaluation.html")
+    assert any(key.endswith("recall@5") for key in figures), "a number, which the UI plots over the builds"
+    assert str(show_extraction(store)["report with plots"].value).endswith("reports/extraction.html")
