@@ -46,11 +46,13 @@ def test_every_table_has_owner_tags_key_and_a_description_of_several_parts(name:
     shown = spec.description or ""
     assert shown.startswith(" ".join((schema_of(name).__doc__ or "").split()))
     assert all(f"`{above}`" in shown for above in (*PIPELINE.upstream(name), *PIPELINE.gates(name)))
-    assert all(part in shown for part in ("**Key**", "**Made from**", "**Gates**", "**Caveats**", "```sql"))
+    assert all(part in shown for part in ("Caveat: ", "**Key**", "**Made from**", "**Gates**", "```sql"))
     schema = spec.metadata["dagster/column_schema"]
     assert isinstance(schema, dg.TableSchema)
     key = list(schema_of(name).primary_key())
     assert schema.constraints.other == [f"one row per {', '.join(key)}"]
+    described = {column.name: column.description or "" for column in schema.columns}
+    assert all(f"from `{first}`" in described[column] for column, (first, *_) in find_column_sources(name).items())
     nullable = {column.name: column.constraints.nullable for column in schema.columns}
     assert not any(nullable[column] for column in key)
     marked = [column.name for column in schema.columns if "part of the key" in column.constraints.other]
