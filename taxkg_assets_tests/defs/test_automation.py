@@ -135,7 +135,7 @@ def test_tables_wait_for_the_last_of_those_they_are_made_from(instance: dg.Dagst
 
 
 def test_after_a_training_what_reads_the_models_follows_once(instance: dg.DagsterInstance, sample_home: Path) -> None:
-    """The report says "not trained" otherwise until a document changes; training itself is asked for by name."""
+    """The report says "not trained" otherwise until a document changes; training itself is started by name."""
 
     def tick(cursor: object = None) -> tuple[object, set[str]]:
         result = dg.evaluate_automation_conditions(defs=defs, instance=instance, cursor=cursor)  # type: ignore[arg-type]

@@ -119,7 +119,7 @@ def find_full_stops(lines: Sequence[Line]) -> set[int]:
 def find_dates_in_sentences(lines: Sequence[Line]) -> set[int]:
     """Find dates that continue the words left of them, as where a sentence sets its due date in bold.
 
-    A date that stands alone on its row is the day of release.
+    A date alone on its row is the day of release.
 
     Args:
         lines: Lines of a page.
