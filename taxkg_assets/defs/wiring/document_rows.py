@@ -31,16 +31,20 @@ def describe_documents(
         explorer_url: Address of the web explorer; empty for no links.
 
     Returns:
-        Metadata by document: its row count, its page in the explorer and, in a run over few documents, its first rows.
+        Metadata by document: its row count, its page in the explorer and, in a run over few documents, its first rows;
+        of a document in quarantine the reason and the remedy, as the UI shows its partition like any other.
     """
     rows_of_run = store.scan(name).filter(pl.col("document_id").is_in(list(documents)))
     counts = dict(rows_of_run.group_by("document_id").len().collect().iter_rows())
     metadata: dict[str, dict[str, Any]] = {
         document_id: {"dagster/partition_row_count": counts.get(document_id, 0)} for document_id in documents
     }
-    if explorer_url:
-        for document_id in documents:
+    for document_id in documents:
+        if explorer_url and counts.get(document_id):
             metadata[document_id] |= link_explorer(explorer_url, f"?view=document&document={quote(document_id)}")
+    refused = store.read_or_empty("quarantine").filter(pl.col("document_id").is_in(list(documents)))
+    for row in refused.iter_rows(named=True):
+        metadata[row["document_id"]]["in quarantine"] = f"{row['reason']} {row['remedy']}"
     if len(documents) <= MOST_PREVIEWS:
         first = rows_of_run.filter(pl.int_range(pl.len()).over("document_id") < PREVIEW_ROWS).collect()
         for (document,), rows in first.group_by("document_id", maintain_order=True):

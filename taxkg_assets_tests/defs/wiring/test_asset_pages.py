@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,24 @@ def test_each_check_runs_alone_by_a_click(small_home: Path, suffix: str) -> None
     with open_instance(Store(small_home)) as instance:
         result = job.execute_in_process(instance=instance, resources={"home": Home(home=str(small_home))})
     assert [found.check_name for found in result.get_asset_check_evaluations()] == [key.name]
+
+
+def test_the_partition_of_a_refused_document_says_why(small_home: Path) -> None:
+    """The UI shows it like any other, as the run that refused it has done its work."""
+    store = Store(small_home)
+    row = {
+        **dict.fromkeys(("sha256", "source_uri", "code_version"), "x"),
+        "document_id": "torn",
+        "stage": "open",
+        "reason": "The file is torn.",
+        "remedy": "Glue it.",
+        "is_check_failure": False,
+        "first_seen_at": datetime(2031, 1, 1, tzinfo=UTC),
+    }
+    refused = pl.DataFrame([row], schema=store.read_or_empty("quarantine").schema)
+    store.replace_documents("quarantine", refused, documents={"torn": {"content": "x"}})
+    shown = describe_documents(store, "anchors", ["torn"], explorer_url="http://library/")["torn"]
+    assert shown == {"dagster/partition_row_count": 0, "in quarantine": "The file is torn. Glue it."}
 
 
 def test_pages_link_to_the_explorer_and_to_reports_with_plots(small_home: Path) -> None:
