@@ -62,7 +62,9 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
     condition = dg.AutomationCondition
     optional = dg.AssetSelection.assets(*record.optional)
     unfollowed = dg.AssetSelection.assets(*sorted(indirect_inputs)) | optional
-    inputs_changed = (condition.newly_missing() | condition.any_deps_updated().ignore(unfollowed)).since_last_handled()
+    inputs_changed: dg.AutomationCondition[Any] = (
+        condition.newly_missing() | condition.any_deps_updated().ignore(unfollowed)
+    ).since_last_handled()
     if record.optional:
         inputs_changed |= condition.any_deps_updated().allow(optional).since_last_handled() & _no_training_runs()
     can_be_built = (

@@ -55,8 +55,9 @@ class DeltaIO(dg.ConfigurableIOManager):
                 store, name, version_before=version_before, has_preview=not context.has_asset_partitions
             )
             if context.has_asset_partitions:
-                documents = context.asset_partition_keys
-                add_partition_metadata(context, describe_documents(store, name, documents, explorer_url=explorer_url))
+                document_ids = context.asset_partition_keys
+                described = describe_documents(store, name, document_ids, explorer_url=explorer_url)
+                add_partition_metadata(context, described)
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
         set_data_version(context, description.content)
         links = link_explorer(explorer_url) if name == "release" and explorer_url else {}
