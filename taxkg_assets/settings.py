@@ -155,6 +155,10 @@ class Settings(BaseModel):
         default=SecretStr(""),
         description="URL of a webhook for alerts on failed gates, failed runs and quarantined documents",
     )
+    explorer_url: str = Field(
+        default="http://localhost:8000",
+        description="address of the web explorer (`taxkg serve`) that the Dagster UI links to; empty for no links",
+    )
 
     keep_days: float = Field(
         default=7.0,
@@ -325,6 +329,7 @@ _OPERATIONAL = (
     "inbox",
     "automation",
     "alert_webhook",
+    "explorer_url",
     "keep_days",
     "api_key",
     "api_hosts",

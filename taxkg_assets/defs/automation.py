@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,9 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
     `eager` alone runs downstream on failed data. Upstream tables that come earlier on the way to another one are
     ignored: `index` is made from `documents` too, but not before `embeddings` is. Training does not follow by itself:
     it takes long and is started by name. The extraction follows the sensor, which knows the documents.
+
+    A table also follows what it reads if it exists, such as a trained model, once no training runs; it waits for
+    neither that nor its gates. No cycle arises, as what is trained follows nothing.
     """
     record = PIPELINE[spec.key.to_user_string()]
     upstream = record.upstream
@@ -54,12 +59,30 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
     indirect_inputs = {
         name for name in upstream if any(name in PIPELINE.ancestors([other]) for other in upstream if other != name)
     }
+    condition = dg.AutomationCondition
     optional = dg.AssetSelection.assets(*record.optional)
-    inputs_changed = dg.AutomationCondition.eager().ignore(
-        dg.AssetSelection.assets(*sorted(indirect_inputs)) | optional
+    unfollowed = dg.AssetSelection.assets(*sorted(indirect_inputs)) | optional
+    inputs_changed: dg.AutomationCondition[Any] = (
+        condition.newly_missing() | condition.any_deps_updated().ignore(unfollowed)
+    ).since_last_handled()
+    if record.optional:
+        inputs_changed |= condition.any_deps_updated().allow(optional).since_last_handled() & _no_training_runs()
+    can_be_built = (
+        ~condition.any_deps_missing().ignore(unfollowed)
+        & ~condition.any_deps_in_progress().ignore(unfollowed)
+        & ~condition.in_progress()
+        & condition.all_deps_blocking_checks_passed().ignore(optional)
     )
-    gates_passed = dg.AutomationCondition.all_deps_blocking_checks_passed().ignore(optional)
-    return spec.replace_attributes(automation_condition=inputs_changed & gates_passed)
+    return spec.replace_attributes(automation_condition=inputs_changed & can_be_built)
+
+
+def _no_training_runs() -> dg.AutomationCondition[Any]:
+    """Return the condition that no table of training is being made: what it trains changes again until it ends."""
+    conditions = (
+        ~dg.AutomationCondition.asset_matches(name, dg.AutomationCondition.in_progress())
+        for name in sorted(PIPELINE.trained())
+    )
+    return reduce(and_, conditions)
 
 
 def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tuple[set[str], set[str]]:

@@ -422,14 +422,30 @@ def build_report_and_pages(
     return report
 
 
+PLOTTED = frozenset({"recall@5", "ndcg@10", "mrr"})
+"""Metrics whose course over the builds the UI plots."""
+
+
 def show_report(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the evaluation report for the UI: figures by system, ablation, abstention.
+    """Return the evaluation report for the UI: figures by system, ablation, abstention, and the file with its plots.
+
+    The figures of the full search are numbers of their own, which the UI plots over time.
 
     Args:
         store: Files of the home.
     """
     report = store.storage.read("reports/evaluation.md") or b""
-    return {"report": dg.MetadataValue.md(report.decode())}
+    figures = store.read("eval_report").filter(pl.col("slice") == "all", pl.col("system") == FULL)
+    return {
+        "full search": table_metadata(figures.drop("slice", "system", "p_value")),
+        **{
+            f"{row['query_set']} {row['metric']}": dg.MetadataValue.float(round(row["value"], 4))
+            for row in figures.iter_rows(named=True)
+            if row["metric"] in PLOTTED and row["value"] is not None
+        },
+        "report": dg.MetadataValue.md(report.decode()),
+        "report with plots": dg.MetadataValue.path(store.storage.uri_of("reports/evaluation.html")),
+    }
 
 
 eval_report = table(

@@ -9,9 +9,10 @@ from typing import Any, TypedDict
 
 from rich.progress import track
 
-from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.answer_kind import state_confidence
 from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.serving.quotes import answer_with_places
+from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
 
 RESULTS = 50
@@ -61,19 +62,20 @@ def read_queries(path: Path) -> list[tuple[str, str]]:
     return rows
 
 
-def run_line(searcher: Searcher, query_id: str, query: str, *, settings: Settings) -> dict[str, Any]:
+def run_line(released: Released, query_id: str, query: str, *, settings: Settings) -> dict[str, Any]:
     """Answer one question of a batch run.
 
     Args:
-        searcher: Opened search.
+        released: Release that answers.
         query_id: Id of the question.
         query: Its words.
         settings: Thresholds of the guardrail, and what a model is used for.
 
     Returns:
-        JSON object with up to 50 ranked rows, the answer or null, and the confidence from 0 to 1.
+        JSON object with up to 50 ranked rows, the answer or null, each quote with the rectangles of its words, and the
+        confidence from 0 to 1.
     """
-    answer = ask(searcher, query, settings=settings, k=RESULTS)
+    answer = answer_with_places(released, query, settings=settings, k=RESULTS)
     return {"id": query_id, **answer.model_dump()}
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
+import re
+from dataclasses import dataclass
 from importlib import resources
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -19,11 +23,15 @@ MEDIA_TYPES = {
     ".svg": "image/svg+xml",
 }
 
-CONTENT_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'{}; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+CONTENT_POLICY = _POLICY.format("")
 """Nothing but this server's own files runs or loads, and no other page can frame it."""
+
+_STYLE_LINK = re.compile(r'<link rel="stylesheet" href="assets/(?P<name>[\w.]+)">')
+_LEAST_COMPRESSED_BYTES = 1024
 
 HEADERS = {
     "Content-Security-Policy": CONTENT_POLICY,
@@ -33,7 +41,7 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """Adds the security headers `HEADERS` to every response."""
+    """Adds the security headers `HEADERS` to every response that does not set them itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -52,10 +60,27 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+@dataclass(frozen=True, slots=True)
+class WebFile:
+    """A file of the explorer as it is sent.
+
+    Attributes:
+        content: Its bytes.
+        compressed: The same, compressed by gzip; empty for a small file.
+        headers: Media type, digest, and the content policy of a page.
+    """
+
+    content: bytes
+    compressed: bytes
+    headers: dict[str, str]
 
 
 def create_web_router() -> APIRouter:
@@ -65,35 +90,76 @@ def create_web_router() -> APIRouter:
         Router at the root.
     """
     router = APIRouter(include_in_schema=False)
-    folder = resources.files("taxkg_assets.serving") / FOLDER
-    files = {entry.name: entry.read_bytes() for entry in folder.iterdir() if _suffix(entry.name) in MEDIA_TYPES}
+    files = _read_files()
 
     @router.get("/")
-    def explorer(request: Request) -> Response:
+    async def explorer(request: Request) -> Response:
         return _file_response(request, "index.html", files)
 
     @router.get("/docs")
-    def reference(request: Request) -> Response:
+    async def reference(request: Request) -> Response:
         return _file_response(request, "docs.html", files)
 
     @router.get("/assets/{name}")
-    def asset(request: Request, name: str) -> Response:
+    async def asset(request: Request, name: str) -> Response:
         return _file_response(request, name, files)
 
     return router
+
+
+def _read_files() -> dict[str, WebFile]:
+    """Return the files of the explorer by name."""
+    folder = resources.files("taxkg_assets.serving") / FOLDER
+    contents = {entry.name: entry.read_bytes() for entry in folder.iterdir() if _suffix(entry.name) in MEDIA_TYPES}
+    files = {}
+    for name, content in contents.items():
+        policy = CONTENT_POLICY
+        if _suffix(name) == ".html":
+            content, policy = _inline_styles(content, contents)
+        headers = {
+            "Content-Type": MEDIA_TYPES[_suffix(name)],
+            "ETag": f'"{hashlib.sha256(content).hexdigest()[:32]}"',
+            "Cache-Control": "no-cache",
+            "Content-Security-Policy": policy,
+            "Vary": "Accept-Encoding",
+        }
+        compressed = gzip.compress(content, mtime=0) if len(content) >= _LEAST_COMPRESSED_BYTES else b""
+        files[name] = WebFile(content, compressed, headers)
+    return files
+
+
+def _inline_styles(page: bytes, contents: dict[str, bytes]) -> tuple[bytes, str]:
+    """Return a page with its style sheets in it, so that it is painted without another request, and its policy.
+
+    Args:
+        page: A page that links style sheets.
+        contents: Files of the explorer by name.
+
+    Returns:
+        The page, and the content policy that allows exactly these styles.
+    """
+    digests = []
+
+    def inline(link: re.Match[str]) -> str:
+        styles = contents[link["name"]].decode()
+        digests.append(base64.b64encode(hashlib.sha256(styles.encode()).digest()).decode())
+        return f"<style>{styles}</style>"
+
+    text = _STYLE_LINK.sub(inline, page.decode())
+    return text.encode(), _POLICY.format("".join(f" 'sha256-{digest}'" for digest in digests))
 
 
 def _suffix(name: str) -> str:
     return name[name.rfind(".") :]
 
 
-def _file_response(request: Request, name: str, files: dict[str, bytes]) -> Response:
+def _file_response(request: Request, name: str, files: dict[str, WebFile]) -> Response:
     """Return one file, or an empty 304 where the browser has the same bytes."""
-    content = files.get(name)
-    if content is None:
+    file = files.get(name)
+    if file is None:
         raise HTTPException(404, f"The explorer has no file {name!r}.")
-    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    headers = {"ETag": etag, "Cache-Control": "no-cache"}
-    if request.headers.get("if-none-match") == etag:
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=MEDIA_TYPES[_suffix(name)], headers=headers)
+    if request.headers.get("if-none-match") == file.headers["ETag"]:
+        return Response(status_code=304, headers=file.headers)
+    if file.compressed and "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(file.compressed, headers={**file.headers, "Content-Encoding": "gzip"})
+    return Response(file.content, headers=file.headers)

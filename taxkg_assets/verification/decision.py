@@ -20,6 +20,7 @@ _MOST_WORDS = 0.75  # weighted share of a claim's words in a passage that surely
 _VALUE_WEIGHT = 2.0
 _NEAR = 0.02
 _FARTHER = 0.1
+_SHOWN = 0.05
 _BEHIND = 0.08  # of a denial of what a supporting passage lacks
 _ALIKE = 0.1  # how much less alike than a supporting passage one may be that speaks against it, by the cosine
 _MIXED = 0.5  # agreement of a passage that both affirms and denies
@@ -174,8 +175,17 @@ def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
             continue
         rival = next((other for other in rows if _says_so_nearly(other, row, is_value=is_value)), None)
         return Decision(Verdict.unclear, rival) if rival else Decision(Verdict.contradicted, row, differences)
-    best = rows[0]
-    return Decision(Verdict.unclear if best.score >= bounds.score else Verdict.not_found, best)
+    is_on_subject = rows[0].score >= bounds.score
+    return Decision(Verdict.unclear if is_on_subject else Verdict.not_found, _choose_shown(rows))
+
+
+def _choose_shown(rows: Sequence[Comparison]) -> Comparison:
+    """Return the passage to show for a claim that none decides: of those about as near, one that answers its values.
+
+    A reader can compare `a $50 fee` with the claim, and not the heading above it.
+    """
+    nearest = [row for row in rows if row.score >= rows[0].score - _SHOWN and not row.is_pointer]
+    return next((row for row in nearest if not row.unmatched), rows[0])
 
 
 def _decide_on_support(

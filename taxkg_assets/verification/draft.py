@@ -15,6 +15,7 @@ _ITEM = re.compile(r"^\s*(?:[-*+•▪◦]|\d{1,3}[.)]|[a-z][.)])\s+")
 _QUOTE_LINE = re.compile(r"^\s{0,3}>\s?")
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{3,}")
 _MEMO_LINE = re.compile(r"^\s{0,3}\**(?P<label>To|From|Cc|Bcc|Date|Re|Subject|TO|FROM|CC|BCC|DATE|RE|SUBJECT)\**\s*:")
+_TITLE = re.compile(r"^[\s*_]*(?:[A-Z]{4,}(?:[ -][A-Z]+){0,5}|(?:[A-Za-z]+ ){0,3}[Mm]emo(?:randum)?)[\s*_:]*$")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _QUOTED = re.compile(r"“(?P<curly>[^“”]{8,2000}?)”|(?<![\w\"])\"(?P<plain>[^\"]{8,2000}?)\"(?!\w)")
 _MARKUP = re.compile(r"\*\*|__|`|!?\[(?P<text>[^\]]*)\]\([^)]*\)|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
@@ -127,17 +128,18 @@ def _find_blocks(text: str) -> Iterator[_Block]:
 def _find_memo_end(text: str) -> int:
     """Return where the head of a memo ends, 0 for a draft without one.
 
-    It is the first lines of a draft, headings aside: two or more of them with different labels, such as To and Date.
-    Two lines From and To alone may be a statement of where an amount goes.
+    It is the first lines of a draft, headings and a line such as MEMORANDUM aside: two or more of them with different
+    labels, such as To and Date. Two lines From and To alone may be a statement of where an amount goes.
     """
     labels: set[str] = set()
     offset = end = 0
     for line in text.splitlines(keepends=True):
+        is_title = not text[:offset].strip() and _TITLE.match(line) is not None
         offset += len(line)
         if match := _MEMO_LINE.match(line):
             labels.add(match["label"].casefold())
             end = offset
-        elif line.strip() and not _HEADING.match(line):
+        elif line.strip() and not is_title and not _HEADING.match(line):
             break
     return end if len(labels) > 1 and labels - {"from", "to"} else 0
 

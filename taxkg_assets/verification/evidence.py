@@ -279,9 +279,10 @@ def _read_cells(
     path = tuple(node["heading_path"].split(" > ")) if node else ()
     headings = (*path, table["title"]) if table["title"] else path
     for cell in table["cells"] or ():
-        parts = (cell["row_path"], cell["col_path"], cell["text"])
-        words = ": ".join(part for part in parts if part).replace(" > ", ", ")
         value = cell["text"].replace(" > ", ", ")
+        # A note across a table heads its own row and columns.
+        paths = dict.fromkeys(path.replace(" > ", ", ") for path in (cell["row_path"], cell["col_path"]))
+        words = ": ".join(part for part in (*(path for path in paths if path != value), value) if part)
         boxes: tuple[PlacedBoxRecord, ...] = ({"page": table["page"], **cell["bbox"]},) if cell["bbox"] else ()
         yield Passage(
             document_id=table["document_id"],

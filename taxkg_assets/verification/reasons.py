@@ -9,6 +9,9 @@ from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.verdicts import ComparedValue, Verdict
 
 _MOST_WORDS = 6
+_ALL = 0.95  # weighted share of a statement's words in a passage
+_WORDS = frozenset({"polarity", "contrary", "bound"})
+_NONE_SAYS_SO = "No passage says so; the nearest one is shown."
 _PUNCTUATION = ".,;:!?()[]“”\"'"
 
 
@@ -32,7 +35,12 @@ def explain_decision(decision: Decision, statement: str, *, language: Language) 
         return "No passage of the documents that the statement names is near."
     if decision.verdict is Verdict.unclear:
         return "The nearest passage does not decide: " + _say_missing(row, statement, language=language) + "."
-    return "No passage says so; the nearest one is shown."
+    found = "; ".join(
+        f"{difference.found} where the draft has {difference.stated}"
+        for difference in row.differences
+        if difference.kind not in _WORDS
+    )
+    return f"No passage says so; the nearest one states {found}." if found else _NONE_SAYS_SO
 
 
 def list_compared(decision: Decision) -> list[ComparedValue]:
@@ -80,7 +88,9 @@ def _say_missing(row: Comparison, statement: str, *, language: Language) -> str:
     if row.missing:
         missing_words = [_print_stem(stem, statement, language=language) for stem in row.missing[:_MOST_WORDS]]
         return "it does not mention " + ", ".join(f"“{word}”" for word in missing_words)
-    return "it neither affirms nor denies the statement for sure"
+    if row.coverage >= _ALL:
+        return "it has the same words, but may be about another case; compare them"
+    return "it is on the same subject, but says neither this nor the opposite for sure"
 
 
 def _print_stem(stem: str, statement: str, *, language: Language) -> str:

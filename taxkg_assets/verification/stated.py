@@ -12,14 +12,20 @@ from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.cells import find_ranges, find_unnamed, is_within
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
+from taxkg_assets.verification.clause_words import Words, find_words, match_word
 from taxkg_assets.verification.contexts import is_paired_in_order, is_same_list
 from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.line_ends import End, find_ends
 from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.values import COUNTED, MONEY, Value, fold
 
-_QUOTED = "quoted"
+_QUOTED, _RULE = "quoted", "rule"
+_CITED_WORDS = 3
+_LINKS = frozenset({"under", "of", "in", "by", "to", "for", "from", "with", "per", "see", "and", "or"})
+_CASE_END = re.compile(r"[,;:.]\s")
+_PLAIN_WORD = re.compile(r"[A-Za-z]+")
 _ENTERED = frozenset({"line", "box"})
 _PAIRED = frozenset({"line", "box", "form"})
 _ALTERNATIVE = re.compile(r"(?i)(?:,| or|/|\s)+(?:the )?")
@@ -200,11 +206,48 @@ class _Comparison:
             return None
         value_start = self.passage.value_start  # the headings of a cell say which one it is
         printed = [other for other in self.outside_asides if other.start >= value_start]
-        for other in (*printed, *_rival_keys(value, self.passage)):
-            is_claimed = any(other.equals(claimed) for claimed in self.claim.values)
-            if value.competes(other) and not is_claimed:
-                return other
-        return None
+        rivals = [
+            other
+            for other in (*printed, *_rival_keys(value, self.passage))
+            if value.competes(other) and not any(other.equals(claimed) for claimed in self.claim.values)
+        ]
+        if value.kind == _RULE:
+            rivals = [other for other in rivals if self._cites_alike(value, other)]
+        return max(rivals, key=self._share_of_case, default=None)
+
+    def _cites_alike(self, value: Value, other: Value) -> bool:
+        """Return whether a claim and a passage cite a section for the same thing: `fees under section 12`.
+
+        A passage may name another section for many reasons.
+        """
+        own = _find_cited_words(self.claim.text, value, language=self.reader.language)
+        there = _find_cited_words(self.text, other, language=self.reader.language)
+        return any(match_word(word, there) for word in own)
+
+    def _share_of_case(self, other: Value) -> float:
+        """Return the share of the words around a value that the claim has: `$3 for one boat, $6 for two boats`."""
+        if not other.end:
+            return 0.0
+        start = max((match.end() for match in _CASE_END.finditer(self.text, 0, other.start)), default=0)
+        end = next((match.start() for match in _CASE_END.finditer(self.text, other.end)), len(self.text))
+        around = _list_plain_words(self.text[start : other.start] + self.text[other.end : end])
+        return len(around & _list_plain_words(self.claim.text)) / max(len(around), 1)
+
+
+def _list_plain_words(text: str) -> frozenset[str]:
+    """Return the words of a text in singular and lower case."""
+    return frozenset(word.casefold().removesuffix("s") for word in _PLAIN_WORD.findall(text))
+
+
+def _find_cited_words(text: str, value: Value, *, language: Language) -> Words:
+    """Return the content words right before a citation, or those after it where it begins its clause."""
+    before = _CASE_END.split(text[: value.start])[-1].split()[-_CITED_WORDS:]
+    after = _CASE_END.split(text[value.end :])[0].split()[:_CITED_WORDS]
+
+    def read(words: Sequence[str]) -> Words:
+        return find_words(" ".join(word for word in words if word.casefold() not in _LINKS), language=language)
+
+    return read(before) or read(after)
 
 
 def _without_paired(

@@ -134,6 +134,27 @@ def test_tables_wait_for_the_last_of_those_they_are_made_from(instance: dg.Dagst
     assert requested == set(PIPELINE.built()) - read - {"reviews"}, "one run, behind its gates; training is asked for"
 
 
+def test_after_a_training_what_reads_the_models_follows_once(instance: dg.DagsterInstance, sample_home: Path) -> None:
+    """The report says "not trained" otherwise until a document changes; training itself is started by name."""
+
+    def tick(cursor: object = None) -> tuple[object, set[str]]:
+        result = dg.evaluate_automation_conditions(defs=defs, instance=instance, cursor=cursor)  # type: ignore[arg-type]
+        return result.cursor, {n for n in PIPELINE if result.get_num_requested(dg.AssetKey(n))}
+
+    readers = {record.name for record in PIPELINE.records() if "model" in record.optional}
+    cursor, _ = tick()
+    run = instance.create_run_for_job(defs.resolve_job_def("train"), status=dg.DagsterRunStatus.STARTED)
+    instance.report_runless_asset_event(dg.AssetMaterialization("model"))
+    cursor, requested = tick(cursor)
+    assert requested == set(), "the training has not ended"
+    instance.report_run_canceled(run)
+    cursor, requested = tick(cursor)
+    assert readers <= requested, "tables that read the model"
+    assert not requested & PIPELINE.trained()
+    cursor, requested = tick(cursor)
+    assert requested == set(), "once"
+
+
 def test_a_run_that_was_killed_is_recorded_as_failed_and_made_again(
     instance: dg.DagsterInstance, sample_home: Path
 ) -> None:

@@ -87,7 +87,10 @@ def test_a_filter_that_nothing_matches_is_refused(option: str, value: str, said:
 @pytest.mark.parametrize("command", ["search", "ask"])
 def test_a_file_of_questions_becomes_a_run(command: str, built_samples: Path, tmp_path: Path) -> None:
     questions, out = tmp_path / "q.jsonl", tmp_path / "run.jsonl"
-    rows = [{"id": "a", "query": "box 1a"}, {"id": "b", "query": "two\u2028lines and a lone \ud800 surrogate"}]
+    rows = [
+        {"id": "a", "query": "What goes into box 1a of Form 1099-DIV?"},
+        {"id": "b", "query": "two\u2028lines and a lone \ud800 surrogate"},
+    ]
     questions.write_text("\ufeff" + "\n".join(json.dumps(row) for row in rows), encoding="utf8")
     arguments = [command, "--queries", str(questions), "--out", str(out), "--home", str(built_samples)]
     assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
@@ -95,6 +98,13 @@ def test_a_file_of_questions_becomes_a_run(command: str, built_samples: Path, tm
     assert [line["id"] for line in lines] == ["a", "b"]
     assert all({"id", "results", "abstained", "answer", "confidence"} <= line.keys() for line in lines)
     assert all(0 <= line["confidence"] <= 1 and len(line["results"]) <= 50 for line in lines)
+    pieces = [
+        piece
+        for unit in lines[0].get("units", [])
+        for piece in unit["pieces"]
+        if piece["role"] not in ("label", "note")
+    ]
+    assert command == "search" or (pieces and all(piece["bboxes"] for piece in pieces)), "each quote has its place"
 
 
 def test_a_box_shows_its_revisions_and_what_is_stated_about_it(built_samples: Path) -> None:
@@ -187,7 +197,7 @@ def test_what_is_not_there_is_named_with_a_remedy(built_samples: Path, tmp_path:
 )
 def test_a_question_or_a_file_but_not_both(arguments: list[str], said: str, tmp_path: Path) -> None:
     file = tmp_path / "q.jsonl"
-    file.write_text('{"id": "a", "query": "box 1a"}\n', encoding="utf8")
+    file.write_text('{"id": "a", "query": "What goes into box 1a of Form 1099-DIV?"}\n', encoding="utf8")
     done = CliRunner().invoke(app, ["ask", *(str(file) if each == "FILE" else each for each in arguments)])
     assert done.exit_code == 2
     assert said in " ".join(done.output.replace("│", " ").split())

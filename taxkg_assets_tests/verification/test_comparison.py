@@ -10,6 +10,7 @@ from taxkg_assets.verification.comparison import add_similarity, compare
 from taxkg_assets.verification.decision import decide
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.reader import PassageReader
+from taxkg_assets.verification.reasons import explain_decision
 from taxkg_assets.verification.shortlist import Shortlist
 from taxkg_assets.verification.verdicts import Verdict
 from taxkg_assets_tests.verification.words import LANGUAGE, claim_of, passage_of
@@ -34,6 +35,9 @@ RESPECTIVE = passage_of(
     "If any part of the fee in box 1a or the toll in box 2a is harbor gain, report that gain in box 2e and box 2f, "
     "respectively."
 )
+BY_NUMBER = passage_of("The toll is $300 if you had one barge, or $600 if you had two or more barges.")
+BY_RULE = passage_of("Barge fees are subject to the harbor rules of section 3406.")
+MAY_EXCLUDE = passage_of("You may be able to exclude up to $250 of the barge gain.")
 COUNTED = passage_of("Payers with 10 or more harbor returns have to file electronically.")
 
 
@@ -55,6 +59,9 @@ COUNTED = passage_of("Payers with 10 or more harbor returns have to file electro
         ("Box 2e of Form 9999 has the part of box 1a that is harbor gain.", RESPECTIVE, Verdict.supported),
         ("Box 2f of Form 9999 has the part of box 2a that is harbor gain.", RESPECTIVE, Verdict.supported),
         ("Box 2f of Form 9999 has the part of box 1a that is harbor gain.", RESPECTIVE, Verdict.contradicted),
+        ("On Form 9999, you can exclude up to $250 of the barge gain.", MAY_EXCLUDE, Verdict.supported),
+        ("Barge fees under section 404(k) are subject to the harbor rules.", BY_RULE, Verdict.unclear),
+        ("Barge fees are subject to the harbor rules of section 3405.", BY_RULE, Verdict.contradicted),
         ("Form 9999 payers with 10 or more harbor returns have to file electronically.", COUNTED, Verdict.supported),
         ("Form 9999 payers with 25 or more harbor returns have to file electronically.", COUNTED, Verdict.contradicted),
     ],
@@ -347,3 +354,23 @@ def test_regard_that_is_a_topic_is_no_contrary_of_no_regard() -> None:
     own = passage_of("Harbor skippers must report their tolls regardless of how they were paid.")
     text = "On Form 9999, with regard to barges, harbor skippers must report their tolls."
     assert _verdict(text, own) is not Verdict.contradicted
+
+
+def test_the_value_of_the_same_case_is_named() -> None:
+    claim, reader = claim_of("On Form 9999, the toll for two or more barges is $800."), PassageReader(LANGUAGE, FORMS)
+    (difference,) = compare(claim, BY_NUMBER, reader=reader).differences
+    assert (difference.stated, difference.found) == ("$800", "$600")
+
+
+def test_what_answers_the_values_of_a_claim_is_shown_rather_than_the_heading_above_it() -> None:
+    reader = PassageReader(LANGUAGE, FORMS)
+    claim = claim_of("On Form 9999, the penalty of whalers with striped cats on quays without lamps is $500.")
+    heading = passage_of("Penalty of forgetful whalers", kind="label")
+    answer = passage_of("Whalers pay a penalty of $50.")
+    rows = [compare(claim, passage, reader=reader) for passage in (heading, answer)]
+    decision = decide(add_similarity(claim, rows, reader=reader))
+    assert decision.verdict is Verdict.not_found
+    assert decision.comparison is not None
+    assert decision.comparison.passage is answer
+    said = explain_decision(decision, claim.text, language=LANGUAGE)
+    assert said == "No passage says so; the nearest one states $50 where the draft has $500."

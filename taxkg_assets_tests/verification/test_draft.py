@@ -92,6 +92,8 @@ def test_the_head_of_a_memo_states_nothing(head: str) -> None:
     assert texts == ["Report rent in box 1."]
     bold = head.replace("To:", "**To:**").replace("Re:", "**Re**:")
     assert len(read_draft(f"{bold}\nReport rent in box 1.\n").statements) == 1
+    for title in ("MEMORANDUM", "**Office memo**"):
+        assert len(read_draft(f"{title}\n\n{head}\nReport rent in box 1.\n").statements) == 1
 
 
 def test_one_line_with_a_word_and_a_colon_is_a_statement() -> None:
@@ -104,6 +106,7 @@ def test_one_line_with_a_word_and_a_colon_is_a_statement() -> None:
     ("text", "expected"),
     [
         ("From: box 2a of Form 9999.\nTo: line 4 of Form 8888.\n", 2),
+        ("Send the letter\nTo: the harbor master\nDate: May 3, 2031\n", 1),
         ("Re: Form 9999. Report the amount of\nbox 2a on line 4.\n", 2),
         ("Rent is due in May.\n\nSubject: box 2 of Form 9.\nDate: May 3, 2031.\n", 3),
     ],

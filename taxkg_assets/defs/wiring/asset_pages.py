@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from typing import Any
 
 import dagster as dg
 
 from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.wiring.asset_notes import NOTES
+from taxkg_assets.defs.wiring.column_lineage import find_column_sources
 from taxkg_assets.defs.wiring.registry import PIPELINE, TableRecord
 from taxkg_assets.defs.wiring.table_asset import TRAINING_GROUPS
 
@@ -39,6 +41,8 @@ FRESHNESS = dg.FreshnessPolicy.time_window(warn_window=timedelta(days=100), fail
 _CLAUSES = re.compile(r" (?=(?:FROM|WHERE|GROUP BY|ORDER BY|HAVING|LIMIT|(?:LEFT |CROSS )?JOIN)\b)")
 """Blanks before the clauses of an example: the page of a table cuts long lines."""
 
+COLUMN_SCHEMA, MOST_SOURCES = "dagster/column_schema", 3
+
 DATED = frozenset({"documents", "release"})
 """Tables that say how old the library is; the age of those between them follows."""
 
@@ -59,9 +63,33 @@ def _complete(spec: dg.AssetSpec) -> dg.AssetSpec:
         owners=[OWNERS[stage]],
         tags={**spec.tags, **_find_tags(spec, stage=stage)},
         description=describe_table(PIPELINE[name]),
-        metadata={**spec.metadata, "dagster/table_name": name},
+        metadata={**_name_column_sources(spec, name), "dagster/table_name": name},
         freshness_policy=FRESHNESS if name in DATED else None,
     )
+
+
+def _name_column_sources(spec: dg.AssetSpec, name: str) -> dict[str, Any]:
+    """Return the metadata of a table with the origin of each column in its description: the UI shows it nowhere else.
+
+    Args:
+        spec: The asset.
+        name: Its table.
+    """
+    schema, sources_of = spec.metadata.get(COLUMN_SCHEMA), find_column_sources(name)
+    if not isinstance(schema, dg.TableSchema):
+        return dict(spec.metadata)
+
+    def describe(column: dg.TableColumn) -> str:
+        sources = sources_of.get(column.name, ())
+        names = ", ".join(f"`{source}`" for source in sources[:MOST_SOURCES])
+        more = ", …" if len(sources) > MOST_SOURCES else ""
+        return "\n\n".join(filter(None, (column.description, names and f"from {names}{more}")))
+
+    columns = [
+        dg.TableColumn(column.name, column.type, description=describe(column), constraints=column.constraints)
+        for column in schema.columns
+    ]
+    return {**spec.metadata, COLUMN_SCHEMA: dg.TableSchema(columns, constraints=schema.constraints)}
 
 
 def stage_of(group: str) -> str:
@@ -83,7 +111,9 @@ def _find_tags(spec: dg.AssetSpec, *, stage: str) -> dict[str, str]:
 
 
 def describe_table(record: TableRecord) -> str:
-    """Describe a table in Markdown: what a row is, its key, inputs, gates, caveats and an example.
+    """Describe a table in Markdown: what a row is and its caveats, its key, inputs, gates and an example.
+
+    The catalog shows the first words only, and Markdown as it is written: they are plain text.
 
     Args:
         record: Entry of the pipeline, with its gates.
@@ -95,9 +125,8 @@ def describe_table(record: TableRecord) -> str:
     key = ", ".join(f"`{column}`" for column in schema.primary_key())
     return "\n\n".join(
         [
-            " ".join((schema.__doc__ or "").split()),
+            f"{' '.join((schema.__doc__ or '').split())} Caveat: {note.caveat}",
             f"**Key** {key}\n\n**Made from** {input_names}\n\n**Gates** {gates}",
-            f"**Caveats** {note.caveat}",
             f"**Example**\n```sql\n{_CLAUSES.sub(chr(10), note.query)}\n```",
         ]
     )

@@ -35,10 +35,13 @@ def write_extraction_report(home: Home, figures: pl.DataFrame) -> None:
 
 
 def show_extraction(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the extraction report, for the Dagster UI.
+    """Return the extraction report, for the Dagster UI, and the file with its plots.
 
     Args:
         store: Store of the home.
     """
     report = store.storage.read(f"{EXTRACTION}.md") or b""
-    return {"report": dg.MetadataValue.md(report.decode())}
+    return {
+        "report": dg.MetadataValue.md(report.decode()),
+        "report with plots": dg.MetadataValue.path(store.storage.uri_of(f"{EXTRACTION}.html")),
+    }

@@ -15,7 +15,7 @@ from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.column_lineage import column_lineage
 from taxkg_assets.defs.wiring.compat import add_partition_metadata, set_data_version, step_of
-from taxkg_assets.defs.wiring.document_rows import PREVIEW_ROWS, describe_documents
+from taxkg_assets.defs.wiring.document_rows import PREVIEW_ROWS, describe_documents, link_explorer
 from taxkg_assets.defs.wiring.early_gates import record_output
 from taxkg_assets.defs.wiring.gates import UngatedInputError, find_ungated
 from taxkg_assets.defs.wiring.output_rows import DocumentBatches, Rows, WholeTable, Written
@@ -40,7 +40,7 @@ class DeltaIO(dg.ConfigurableIOManager):
             obj: What the step returned: new rows, or that they are written already or unchanged.
         """
         name = context.asset_key.to_user_string()
-        store = self.home.store
+        store, explorer_url = self.home.store, self.home.settings.explorer_url
         if isinstance(obj, WholeTable):
             description = write_whole(store, name, obj)
         elif isinstance(obj, Written):
@@ -55,10 +55,13 @@ class DeltaIO(dg.ConfigurableIOManager):
                 store, name, version_before=version_before, has_preview=not context.has_asset_partitions
             )
             if context.has_asset_partitions:
-                add_partition_metadata(context, describe_documents(store, name, context.asset_partition_keys))
+                document_ids = context.asset_partition_keys
+                described = describe_documents(store, name, document_ids, explorer_url=explorer_url)
+                add_partition_metadata(context, described)
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
         set_data_version(context, description.content)
-        context.add_output_metadata(dict(description.metadata))
+        links = link_explorer(explorer_url) if name == "release" and explorer_url else {}
+        context.add_output_metadata({**description.metadata, **links})
         record_output(self.home, name, is_changed=not description.metadata["unchanged"])
 
     def load_input(self, context: dg.InputContext) -> TableState:

@@ -17,6 +17,8 @@ from taxkg_assets.rules.models.roles import load_roles
 _ROW_PT, _NEXT_WORDS_SIZES, _NEXT_LINE_SIZES = 1.0, 2.0, 1.4
 # A full stop touches the word before it; the dots of a leader are this near to each other.
 _TOUCHING_SIZES, _LEADER_SIZES = 0.1, 3.0
+# Two words of a row are less than this apart.
+_BLANK_SIZES = 0.5
 _CLOSING = ")]’”\"'"
 
 
@@ -117,6 +119,31 @@ def find_full_stops(lines: Sequence[Line]) -> set[int]:
         if any(_is_touched(stop, line) for line in row) and not any(_leads_on(stop, line) for line in row):
             full_stops.add(id(stop))
     return full_stops
+
+
+def find_dates_in_sentences(lines: Sequence[Line]) -> set[int]:
+    """Find dates that continue the words left of them, as where a sentence sets its due date in bold.
+
+    A date alone on its row is the day of release.
+
+    Args:
+        lines: Lines of a page.
+
+    Returns:
+        Python ids of the lines.
+    """
+    dates = [line for line in lines if load_roles().artifacts.release_date.search(line.text)]
+    return {
+        id(date)
+        for date in dates
+        if any(
+            abs(line.base - date.base) < _ROW_PT
+            and abs(line.size - date.size) < _ROW_PT
+            and -_TOUCHING_SIZES < (date.x0 - line.x1) / date.size < _BLANK_SIZES
+            and line.text[-1].isalpha()
+            for line in lines
+        )
+    }
 
 
 def _is_touched(stop: Line, line: Line) -> bool:

@@ -27,7 +27,12 @@ from taxkg_assets.extraction.layout.style import Style
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
 from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.extraction.structure.edge_lines import find_full_stops, find_lines_from_head, find_lines_into_foot
+from taxkg_assets.extraction.structure.edge_lines import (
+    find_dates_in_sentences,
+    find_full_stops,
+    find_lines_from_head,
+    find_lines_into_foot,
+)
 from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.tables import load_tables
 
@@ -159,7 +164,7 @@ def sort_text(
     lines = _without_braces(lines, parts)
     is_face = is_face_page(page, box_count=len(boxes))
     text_lines = find_lines_into_foot(page, lines, style) | find_lines_from_head(page, lines, style)
-    text_lines |= _adjacent_fields(page, lines)
+    text_lines |= find_dates_in_sentences(lines) | _adjacent_fields(page, lines)
     text_lines |= _counted_lines(page, lines) if is_face else find_address_lines(page, lines, style)
     text_lines |= _lines_in_cells(page, lines, tables) if tables else set()
     furniture_lines = _find_marks(page, lines) if is_face else set()

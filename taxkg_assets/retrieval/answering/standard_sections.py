@@ -1,7 +1,8 @@
 """Standard sections of instructions: who must file a form, when, and where.
 
-Every booklet of instructions has these sections, each under a heading of its own. A search by words often finds other
-passages of the booklet instead, such as the notice about paperwork ("Do not send the form to this address").
+Every booklet of instructions has these sections, each under a heading of its own; information returns print their due
+dates behind their copies. A search by words often finds other passages of the booklet instead, such as the notice about
+paperwork ("Do not send the form to this address").
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from taxkg_assets.rules.sentences import find_sentences
 
 _NUMBER = re.compile(r"(?:\band|\bor|[,/&])\s*(?:Form )?(\d{3,4}(?:-[A-Z]{1,4})?)(?![\w,.]?\d)")
 _INSTRUCTIONS, _PURPOSE, _PENALTIES = "filer_instructions", "purpose", "penalties"
+_FORM, _PRINTED_ON_FORMS = "form", frozenset({"when_to_file"})
 
 
 @dataclass(slots=True)
@@ -64,7 +66,10 @@ def find_standard_sections(
     kind, rules = find_section_kind(question), load_standard_sections()
     if not kind or route.keys or route.unknown_forms or _names_other_number(question, route):
         return Findings()
-    documents = _find_instructions(searcher, route, allowed_documents=allowed_documents)
+    documents = _find_documents(searcher, route, _INSTRUCTIONS, allowed_documents=allowed_documents)
+    is_current_edition = True
+    if not documents and kind in _PRINTED_ON_FORMS:
+        documents, is_current_edition = _find_forms(searcher, route, kind, allowed_documents=allowed_documents)
     sections = sorted(_find_sections(searcher, documents, kind), key=lambda section: (section.order, section.rows))
     chosen = [section for section in sections if section.order == sections[0].order][: rules.most]
     contexts = open_contexts([row for section in chosen for row in section.rows[: rules.parts]], searcher.passages)
@@ -72,7 +77,7 @@ def find_standard_sections(
     for section in chosen:
         edition = name_edition(searcher, documents[int(searcher.passages.document_number[section.rows[0]])])
         units += quote_section(section.rows[: rules.parts], contexts, edition=edition, max_words=rules.words)
-    is_whole = all(section.is_whole for section in chosen)
+    is_whole = is_current_edition and all(section.is_whole for section in chosen)
     return Findings(units, covers_question=is_whole, request_words=rules.frame, max_other_words=rules.most_other_words)
 
 
@@ -206,18 +211,49 @@ def find_section_kind(question: str) -> str:
     return "" if is_negated else kind
 
 
-def _find_instructions(searcher: Searcher, route: Route, *, allowed_documents: Collection[str]) -> dict[int, str]:
-    """Return by document number the instructions for all forms of a question that are current, or of its years."""
+def _find_documents(
+    searcher: Searcher, route: Route, doc_type: str, *, allowed_documents: Collection[str], is_any_edition: bool = False
+) -> dict[int, str]:
+    """Return by number the documents of a type for all forms of a question that are current, or of its years.
+
+    Args:
+        searcher: Opened search.
+        route: Route of the question.
+        doc_type: Type of the documents, such as instructions.
+        allowed_documents: Ids of the documents that may be quoted.
+        is_any_edition: Whether older editions count, too.
+    """
     parent_forms = {form.rpartition("(Form ")[2].rstrip(")") for form in route.forms if "(" in form}
     forms = {*route.forms} - parent_forms  # Schedule B (Form 1040) is one form
     return {
         document_number: document["document_id"]
         for document_number, document in enumerate(searcher.facts.documents)
-        if document["document_id"] in allowed_documents and document["doc_type"] == _INSTRUCTIONS
+        if document["document_id"] in allowed_documents and document["doc_type"] == doc_type
         if forms
         and forms <= {*split_forms(document["document_form"])}
-        and is_current(searcher, document, route, allowed_documents=allowed_documents)
+        and (
+            (is_any_edition and document["is_draft"] == route.wants_draft)
+            or is_current(searcher, document, route, allowed_documents=allowed_documents)
+        )
     }
+
+
+def _find_forms(
+    searcher: Searcher, route: Route, kind: str, *, allowed_documents: Collection[str]
+) -> tuple[dict[int, str], bool]:
+    """Find the form itself where it prints a section, and whether its edition is current, or of the question's year.
+
+    Without a year in the question, the newest edition with the section counts; its answer names the edition.
+    """
+    forms = _find_documents(searcher, route, _FORM, allowed_documents=allowed_documents)
+    if route.years or _find_sections(searcher, forms, kind):
+        return forms, True
+    forms = _find_documents(searcher, route, _FORM, allowed_documents=allowed_documents, is_any_edition=True)
+    numbers = searcher.passages.document_number
+    printing = {int(numbers[section.rows[0]]) for section in _find_sections(searcher, forms, kind)}
+    revisions = {number: searcher.facts.documents[number]["revision"] for number in printing}
+    newest = max(revisions.values(), default="")
+    return {number: forms[number] for number, revision in revisions.items() if revision == newest}, False
 
 
 def _find_sections(searcher: Searcher, documents: Collection[int], kind: str) -> list[_Section]:

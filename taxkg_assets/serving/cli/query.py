@@ -126,9 +126,8 @@ def ask(
     filters: dict[str, Any] = {"form": form or None, "year": year, "document": document or None}
     check_filters(released, **filters)
     if queries is not None and output is not None:
-        searcher = released.searcher
         count = run_batch(
-            queries, output, line=lambda query_id, text: run_line(searcher, query_id, text, settings=settings)
+            queries, output, line=lambda query_id, text: run_line(released, query_id, text, settings=settings)
         )
         err.print(f"Wrote the answers to {counted(count, 'question')} to {output}.")
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,17 @@ import polars as pl
 import pytest
 
 from taxkg_assets.definitions import defs
+from taxkg_assets.defs.evaluation import show_report
 from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.asset_notes import NOTES
 from taxkg_assets.defs.wiring.asset_pages import DATED, FRESHNESS, OWNERS, stage_of
 from taxkg_assets.defs.wiring.column_lineage import COPIED, MADE_OF, find_column_sources
+from taxkg_assets.defs.wiring.document_rows import describe_documents
+from taxkg_assets.defs.wiring.extraction_report import show_extraction
 from taxkg_assets.defs.wiring.gates import MEASURED_SUFFIX
 from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.verdicts import FLOORS, MEASURED
 from taxkg_assets.serving.instance import open_instance
 
@@ -42,11 +47,13 @@ def test_every_table_has_owner_tags_key_and_a_description_of_several_parts(name:
     shown = spec.description or ""
     assert shown.startswith(" ".join((schema_of(name).__doc__ or "").split()))
     assert all(f"`{above}`" in shown for above in (*PIPELINE.upstream(name), *PIPELINE.gates(name)))
-    assert all(part in shown for part in ("**Key**", "**Made from**", "**Gates**", "**Caveats**", "```sql"))
+    assert all(part in shown for part in ("Caveat: ", "**Key**", "**Made from**", "**Gates**", "```sql"))
     schema = spec.metadata["dagster/column_schema"]
     assert isinstance(schema, dg.TableSchema)
     key = list(schema_of(name).primary_key())
     assert schema.constraints.other == [f"one row per {', '.join(key)}"]
+    described = {column.name: column.description or "" for column in schema.columns}
+    assert all(f"from `{first}`" in described[column] for column, (first, *_) in find_column_sources(name).items())
     nullable = {column.name: column.constraints.nullable for column in schema.columns}
     assert not any(nullable[column] for column in key)
     marked = [column.name for column in schema.columns if "part of the key" in column.constraints.other]
@@ -155,3 +162,44 @@ def test_what_is_measured_does_not_warn(built_samples: Path, tmp_path: Path) -> 
         found = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key].evaluation
     assert found is not None
     assert found.passed
+
+
+@pytest.mark.parametrize("suffix", ["", MEASURED_SUFFIX])
+def test_each_check_runs_alone_by_a_click(small_home: Path, suffix: str) -> None:
+    """Else the UI turns off its button, and says that the table must be materialized first."""
+    assert all(GRAPH.get_execution_set_asset_and_check_keys(key) == {key} for key in GRAPH.asset_check_keys)
+    key = dg.AssetCheckKey(dg.AssetKey("elements"), "roles_on_labeled_documents" + suffix)
+    job = defs.resolve_implicit_global_asset_job_def().get_subset(asset_selection=set(), asset_check_selection={key})
+    with open_instance(Store(small_home)) as instance:
+        result = job.execute_in_process(instance=instance, resources={"home": Home(home=str(small_home))})
+    assert [found.check_name for found in result.get_asset_check_evaluations()] == [key.name]
+
+
+def test_the_partition_of_a_refused_document_says_why(small_home: Path) -> None:
+    """The UI shows it like any other, as the run that refused it has done its work."""
+    store = Store(small_home)
+    row = {
+        **dict.fromkeys(("sha256", "source_uri", "code_version"), "x"),
+        "document_id": "torn",
+        "stage": "open",
+        "reason": "The file is torn.",
+        "remedy": "Glue it.",
+        "is_check_failure": False,
+        "first_seen_at": datetime(2031, 1, 1, tzinfo=UTC),
+    }
+    refused = pl.DataFrame([row], schema=store.read_or_empty("quarantine").schema)
+    store.replace_documents("quarantine", refused, documents={"torn": {"content": "x"}})
+    shown = describe_documents(store, "anchors", ["torn"], explorer_url="http://library/")["torn"]
+    assert shown == {"dagster/partition_row_count": 0, "in quarantine": "The file is torn. Glue it."}
+
+
+def test_pages_link_to_the_explorer_and_to_reports_with_plots(small_home: Path) -> None:
+    store = Store(small_home)
+    name = store.read("documents")["document_id"][0]
+    shown = describe_documents(store, "anchors", [name], explorer_url="http://library/")[name]
+    assert shown["explorer (taxkg serve)"].value == f"http://library/?view=document&document={name}"
+    assert not any("explorer" in key for key in describe_documents(store, "anchors", [name])[name])
+    figures = show_report(store)
+    assert str(figures["report with plots"].value).endswith("reports/evaluation.html")
+    assert any(key.endswith("recall@5") for key in figures), "a number, which the UI plots over the builds"
+    assert str(show_extraction(store)["report with plots"].value).endswith("reports/extraction.html")

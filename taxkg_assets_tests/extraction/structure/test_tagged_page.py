@@ -74,6 +74,20 @@ def test_a_title_that_is_tagged_after_the_text_opens_no_section() -> None:
     assert titles == ["Publication 9077", "Yields of Hives", "For use in preparing"]
 
 
+def test_a_bold_due_date_stays_in_its_sentence_and_a_day_of_release_does_not() -> None:
+    pdf = TaggedPdf().put("P", *fill(4))
+    with pdf.tag("P"):
+        pdf.set("The return of a barge for the calendar year").run("is due by ")
+        with pdf.tag("Span"):
+            pdf.run("March 5, 2031", "b")
+        pdf.run(". Later returns").to(LEFT, pdf.y + 11.2).lines("cost a fee.")
+    pdf.put("P", *fill(4)).to(LEFT, FOOT - 30).put("P", "Mar 15, 2030")
+    elements = pdf.extract().frames["elements"]
+    texts = elements.filter(role="BodyText")["text"].to_list()
+    assert any(text.endswith("is due by March 5, 2031. Later returns cost a fee.") for text in texts)
+    assert elements.filter(role="PageArtifact")["text"].to_list() == ["Mar 15, 2030"]
+
+
 def test_pieces_of_a_line_that_meet_are_joined_without_a_blank() -> None:
     """A link is tagged apart from the comma after it, a fraction is in pieces, and a raised number is not a letter."""
     pdf = TaggedPdf().put("P", *fill(4))

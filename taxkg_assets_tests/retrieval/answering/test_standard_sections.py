@@ -115,3 +115,29 @@ def test_a_form_is_found_by_its_purpose(answered: Callable[..., Answer]) -> None
     assert found.confidence not in (other.confidence, named.confidence)
     denied = purpose | {"text": "Use this form for berths. Do not use it to report what a barge earned in a shipyard."}
     assert answered("Which form do I use to report what a barge earned?", **denied).confidence != found.confidence
+
+
+@pytest.mark.parametrize(
+    ("edition", "question", "is_found"),
+    [
+        ("2031", "When is Form 2077-ZED due?", True),
+        ("2030", "When is Form 2077-ZED due?", True),
+        ("2030", "When was Form 2077-ZED for 2030 due?", True),
+        ("2030", "When is Form 2077-ZED for 2031 due?", False),
+        ("2031", "Who must file Form 2077-ZED?", False),
+    ],
+)
+def test_a_form_without_instructions_prints_its_due_dates_itself(
+    searcher: Searcher, edition: str, question: str, is_found: bool
+) -> None:
+    is_own = pl.col("document_id").eq(f"f2077zed--{edition}") & pl.col("heading_path").str.contains("Box 1b")
+    path = pl.col("heading_path").str.replace("Box 1b.", "Due dates.", literal=True)
+    is_booklet = pl.col("doc_type") == "filer_instructions"
+    rows = searcher.passages.rows.with_columns(
+        text=pl.when(is_own).then(pl.lit("File Copy A with the harbor by May 3.")).otherwise("text"),
+        heading_path=pl.when(is_own).then(path).otherwise("heading_path"),
+        doc_type=pl.when(is_booklet).then(pl.lit("other")).otherwise("doc_type"),
+    )
+    found = ask(replace(searcher, index=replace(searcher.index, rows=rows)), question, settings=Settings())
+    label = f"Due dates, 2077-ZED {edition}: File Copy A with the harbor by May 3."
+    assert bool(found.units and found.units[0].text.startswith(label)) is is_found
