@@ -14,11 +14,13 @@ from taxkg_assets import schemas
 from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.code_references import code_references
+from taxkg_assets.defs.wiring.isolation import read_failures
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
+from taxkg_assets.digests import frame_digest
 from taxkg_assets.evaluation.quality_plot import count_outcomes, render_quality_plot, render_quality_table
-from taxkg_assets.extraction.document_check import CORRUPT, INCOMPLETE, DocumentCheck
+from taxkg_assets.extraction.document_check import CORRUPT, INCOMPLETE, DocumentCheck, column_check
 from taxkg_assets.extraction.document_quality import CHECKS, build_document_quality
 from taxkg_assets.graph.document_checks import find_lost_references, find_unrelated_nodes
 from taxkg_assets.graph.lines import find_unregistered_fields
@@ -53,8 +55,17 @@ def find_failed_checks(quality: pl.DataFrame) -> pl.DataFrame:
     return quality.filter(pl.col("outcome") != "passed").select(SHOWN_COLUMNS)
 
 
+REPORT_BUILD = "This is a defect of taxkg: report the error, and the sha256 of the document (`taxkg status --json`)."
 _TRACE = "Search finds these passages all the same. Follow their references by hand; `taxkg trace` cannot."
 _LIBRARY_CHECKS = (
+    column_check(
+        "tables_can_be_built",
+        on="failures",
+        where=pl.lit(True),
+        show=("table", "error"),
+        broken="tables lack the document, because building its rows failed",
+        remedy=REPORT_BUILD,
+    ),
     DocumentCheck(
         "boxes_are_registered",
         INCOMPLETE,
@@ -109,7 +120,9 @@ document_quality = table(
     schemas.DocumentQuality,
     build_document_quality,
     group="quality",
-    resources={"checks": lambda home: ALL_CHECKS},
+    resources={"checks": lambda home: ALL_CHECKS, "failures": lambda home: read_failures(home.store)},
+    fingerprint=lambda home: frame_digest(read_failures(home.store)),
+    after=("revisions", "summaries", "flows"),
     code=[check.find for check in _LIBRARY_CHECKS if check.find is not None],
     show=show_quality,
 )

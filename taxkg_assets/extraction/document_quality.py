@@ -57,6 +57,7 @@ def build_document_quality(
     edges: dy.DataFrame[Edges],
     chunks: dy.DataFrame[Chunks],
     *,
+    failures: pl.DataFrame,
     checks: Sequence[DocumentCheck],
 ) -> dy.DataFrame[DocumentQuality]:
     """Record for each document and check whether the document passed.
@@ -78,6 +79,7 @@ def build_document_quality(
         nodes: Nodes of the graph.
         edges: Edges of the graph.
         chunks: Passages.
+        failures: `document_id`, `table` and `error` of documents on which the builder of a table failed.
         checks: All document checks.
 
     Returns:
@@ -98,6 +100,7 @@ def build_document_quality(
         "nodes": nodes,
         "edges": edges,
         "chunks": chunks,
+        "failures": failures,
     }
     quarantine_rows = {row["document_id"]: row for row in quarantine.iter_rows(named=True)}
     rows = list(_withheld_rows(quarantine_rows))

@@ -46,4 +46,16 @@ def find_withheld(
     """
     withheld = quarantine.filter("is_check_failure").select("document_id", "stage", "reason", "remedy")
     document_count = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()
-    return withheld, withheld.height >= least_count and withheld.height > max_share * document_count
+    most = find_most_withheld(document_count, max_share=max_share, least_count=least_count)
+    return withheld, withheld.height > most
+
+
+def find_most_withheld(document_count: int, *, max_share: float, least_count: int) -> int:
+    """Return how many documents may be left out at most before a build stops.
+
+    Args:
+        document_count: Number of all documents.
+        max_share: Largest share of all documents, 0 to 1, with which the build continues.
+        least_count: With fewer documents than this, the build continues in any case.
+    """
+    return max(least_count - 1, int(max_share * document_count))

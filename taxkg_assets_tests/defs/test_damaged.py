@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.graph import flows
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.cli import app
 from taxkg_assets.serving.cli.application import QUARANTINED
@@ -75,6 +76,29 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
     _, opened = run_build(home)
     assert opened["closed"] == [], "the folder was recorded while it was closed, and is read now"
     assert "pennies-901" in Store(home).read("documents")["document_id"]
+
+
+def test_a_document_on_which_a_builder_fails_is_flagged_and_the_others_are_released(
+    begin_home: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, plain = tmp_path / "corpus", flows._read_document
+    valid = {write_page(folder, number) for number in range(GOOD)}
+
+    def fail_on_one(*frames: Any, **arguments: Any) -> Iterator[dict[str, Any]]:
+        if any("pennies-003" in frame["document_id"] for frame in frames):
+            raise IndexError("list index out of range")
+        return plain(*frames, **arguments)
+
+    monkeypatch.setattr(flows, "_read_document", fail_on_one)
+    home = begin_home(tmp_path / "home")
+    status, result = run_build(home, f"--corpus={folder}")
+    assert (status, result["is_done"]) == (0, True), result["errors"]
+    released = open_release(str(home))
+    assert set(released.table("documents")["document_id"]) == valid
+    flagged = released.table("document_quality").filter(law="tables_can_be_built", outcome="flagged")
+    assert flagged["document_id"].to_list() == ["pennies-003"]
+    assert "table flows, error IndexError: list index out of range (test_damaged.py:" in flagged["examples"][0][0]
+    assert [row["document_id"] for row in result["flagged"]] == ["pennies-003"]
 
 
 def run_build(home: Path, *arguments: str) -> tuple[int, dict[str, Any]]:

@@ -48,13 +48,14 @@ def judge(
     empty = {
         name: getattr(schemas, name.capitalize()).create_empty()
         for name in inspect.signature(build_document_quality).parameters
-        if name not in ("documents", "quarantine", "checks")
+        if name not in ("documents", "quarantine", "failures", "checks")
     }
     quarantine = pl.DataFrame(refused or [], schema=schemas.Quarantine.create_empty().schema)
     return build_document_quality(
         schemas.Documents.sample(overrides=[{**GOOD, **row} for row in rows]),
         schemas.Quarantine.validate(quarantine),
         **{**empty, **frames},
+        failures=pl.DataFrame(schema=["document_id", "table", "error"]),
         checks=CHECKS,
     )
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.home.timing import keep_times, timed
+from taxkg_assets.defs.wiring.isolation import build_isolated, find_documents, record_failures
 from taxkg_assets.defs.wiring.output_rows import WholeTable
 from taxkg_assets.defs.wiring.parts import (
     Part,
@@ -26,6 +27,7 @@ from taxkg_assets.defs.wiring.progress import stage_progress
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_builder import TableBuilder
 from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
+from taxkg_assets.sources.quarantine import find_most_withheld
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,13 @@ class TableStep:
             other_arguments: dict[str, Any] = {name: opener(home) for name, opener in self.builder.resources.items()}
             if self.builder.has_settings:
                 other_arguments["settings"] = home.settings
-            if self.parts is not None and self.parts.argument:
-                other_arguments[self.parts.argument] = stale_parts
-            built = self.builder.build(**frames, **other_arguments)
+            built, errors = self._build(home, frames, other_arguments, stale_parts)
             rows, notes = drop_invalid_rows(
                 built, frames | {self.name: built}, checks=self.checks, key=self.schema.primary_key()
             )
+            if errors:
+                left_out = pl.DataFrame({"document_id": list(errors), "error": list(errors.values())})
+                notes["documents left out"] = table_metadata(left_out)
             if self.parts is not None and state is not None and current_parts:
                 stored_rows = home.store.read(self.name, version=state.version)
                 rows = pl.concat([select_parts(stored_rows, current_parts, columns=self.parts.columns), rows])
@@ -96,6 +99,29 @@ class TableStep:
                 self.keep(home)
         keep_times(home.store)
         return WholeTable(rows, made_from, notes, record_parts(digests))
+
+    def _build(
+        self, home: Home, frames: Mapping[str, pl.DataFrame], arguments: Mapping[str, Any], stale_parts: Sequence[Part]
+    ) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Build the rows, without documents on which the builder fails, and record these in the home."""
+
+        def build(chosen: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+            parts_argument = {}
+            if self.parts is not None and self.parts.argument:
+                names = set(chosen["documents"]["document_id"])
+                parts_argument = {self.parts.argument: [part for part in stale_parts if names.issuperset(part)]}
+            return self.builder.build(**chosen, **arguments, **parts_argument)
+
+        if self.divided_table:
+            return build(frames), {}
+        names = find_documents(frames)
+        most = find_most_withheld(
+            len(names), max_share=home.settings.withheld_share, least_count=home.settings.withheld_least
+        )
+        rows, errors = build_isolated(build, frames, names=names, table=self.name, most=most)
+        rebuilt = set(names) if self.parts is None else {name for part in stale_parts for name in part}
+        record_failures(home.store.storage, self.name, errors, kept=set(names) - rebuilt)
+        return rows, errors
 
     def _digest_parts(
         self, home: Home, states: Mapping[str, TableState], whole_frames: Mapping[str, pl.DataFrame] | None

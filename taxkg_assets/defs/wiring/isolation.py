@@ -1,0 +1,191 @@
+"""Building a table without the documents on which its builder fails, so that one of them does not stop the library.
+
+A builder gets the rows of all documents at once. Where it fails, halves of the documents are tried until those that make
+it fail alone are found. The table is built without their rows, and the home records why.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.defs.home.storage import Storage
+from taxkg_assets.defs.home.store import Store
+
+FOLDER = "failures"
+"""Folder of a home with a file for each table that lacks documents, because its builder failed on them."""
+DEFECTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    pl.exceptions.PolarsError,
+    dy.exc.ValidationError,
+)
+"""Errors that unexpected rows of a document cause. Others, such as a full disk, are not blamed on documents."""
+_SCHEMA = {"document_id": pl.String, "table": pl.String, "error": pl.String}
+_PAIR = ("from_document_id", "to_document_id")
+
+
+class BuilderError(Exception):
+    """A table cannot be built, and no few documents cause it; the message names the table and the remedy."""
+
+
+class _TooManyError(Exception):
+    """The builder fails on more documents than may be left out."""
+
+
+def build_isolated(
+    build: Callable[[Mapping[str, pl.DataFrame]], pl.DataFrame],
+    frames: Mapping[str, pl.DataFrame],
+    *,
+    names: Sequence[str],
+    table: str,
+    most: int,
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Build a table; where the builder fails, leave out the documents that cause it.
+
+    Args:
+        build: Builder that takes the input tables.
+        frames: Input tables by name.
+        names: Documents of the input tables.
+        table: Name of the table that is built.
+        most: Most documents that may be left out.
+
+    Returns:
+        The rows, and the error by document that was left out.
+
+    Raises:
+        BuilderError: The builder fails on more documents, or only on several of them together.
+    """
+    try:
+        return build(frames), {}
+    except DEFECTS as defect:
+        if _has_remedy(defect):
+            raise
+        failure = defect
+    try:
+        errors = _find_failing(lambda chosen: build(select_rows(frames, chosen)), names, most=most)
+        rows = build(select_rows(frames, [name for name in names if name not in errors])) if errors else None
+    except (_TooManyError, *DEFECTS):
+        rows = None
+    if rows is None:
+        raise BuilderError(
+            f"The table {table} cannot be built: {describe_defect(failure)}. No single document causes it. This is a "
+            "defect of taxkg: report this message."
+        ) from failure
+    return rows, errors
+
+
+def _has_remedy(error: Exception) -> bool:
+    """Return whether an error is one of ours, such as that of a faulty label file: its message says what to do."""
+    return type(error).__module__.startswith("taxkg_assets")
+
+
+def _find_failing(build: Callable[[Sequence[str]], Any], names: Sequence[str], *, most: int) -> dict[str, str]:
+    """Return the documents on which a builder fails alone, with the errors; it fails on all of them together."""
+    errors: dict[str, str] = {}
+    waiting = [names]
+    while waiting:
+        chosen = waiting.pop()
+        try:
+            build(chosen)
+        except DEFECTS as defect:
+            if len(chosen) > 1:
+                middle = len(chosen) // 2
+                waiting += [chosen[middle:], chosen[:middle]]
+            elif chosen:
+                errors[chosen[0]] = describe_defect(defect)
+                if len(errors) > most:
+                    raise _TooManyError from defect
+    return errors
+
+
+def find_documents(frames: Mapping[str, pl.DataFrame]) -> list[str]:
+    """Return the ids of all documents that some tables have rows of, sorted.
+
+    Args:
+        frames: Tables by name.
+    """
+    columns = [frame["document_id"] for frame in frames.values() if "document_id" in frame.columns]
+    return sorted({str(name) for column in columns for name in column.drop_nulls().unique()})
+
+
+def select_rows(frames: Mapping[str, pl.DataFrame], names: Collection[str]) -> dict[str, pl.DataFrame]:
+    """Select the rows of some documents, and those of no document.
+
+    Args:
+        frames: Tables by name.
+        names: Documents.
+    """
+    chosen = pl.Series(list(names), dtype=pl.String).implode()
+
+    def select(frame: pl.DataFrame) -> pl.DataFrame:
+        if "document_id" in frame.columns:
+            return frame.filter(pl.col("document_id").is_in(chosen) | pl.col("document_id").is_null())
+        if set(_PAIR) <= set(frame.columns):
+            return frame.filter(pl.all_horizontal(pl.col(name).is_in(chosen) for name in _PAIR))
+        return frame
+
+    return {name: select(frame) for name, frame in frames.items()}
+
+
+def describe_defect(error: Exception) -> str:
+    """Describe an unexpected error in one line: its type, its message and where it was raised.
+
+    Args:
+        error: The error.
+    """
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    message = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {message} ({Path(last.filename).name}:{last.lineno})"
+
+
+def record_failures(storage: Storage, table: str, errors: Mapping[str, str], *, kept: Collection[str] = ()) -> None:
+    """Record the documents that a table lacks, or remove the record if it lacks none.
+
+    Args:
+        storage: Files of the home.
+        table: Name of the table.
+        errors: Error by document, of this build.
+        kept: Documents of which an earlier record stays, as their rows were not built again.
+    """
+    former = _read_errors(storage, table)
+    recorded = {name: former[name] for name in sorted(former.keys() & set(kept))} | dict(errors)
+    if recorded:
+        storage.write(f"{FOLDER}/{table}.json", json.dumps(recorded, indent=1, ensure_ascii=False).encode())
+    elif former:
+        storage.remove(f"{FOLDER}/{table}.json")
+
+
+def read_failures(store: Store) -> pl.DataFrame:
+    """Return the documents that tables lack, because their builders failed on them.
+
+    Args:
+        store: Tables of the home.
+
+    Returns:
+        `document_id`, `table` and `error`.
+    """
+    names = [name.removesuffix(".json") for name in store.storage.children(FOLDER) if name.endswith(".json")]
+    rows = [
+        (document_id, table, error)
+        for table in names
+        for document_id, error in sorted(_read_errors(store.storage, table).items())
+    ]
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _read_errors(storage: Storage, table: str) -> dict[str, str]:
+    data = storage.read(f"{FOLDER}/{table}.json")
+    errors: dict[str, str] = json.loads(data) if data else {}
+    return errors
