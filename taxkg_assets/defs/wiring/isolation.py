@@ -1,7 +1,7 @@
 """Building a table without the documents on which its builder fails, so that one of them does not stop the library.
 
-A builder gets the rows of all documents at once. Where it fails, halves of the documents are tried until those that make
-it fail alone are found. The table is built without their rows, and the home records why.
+A builder gets the rows of all documents at once. Where it fails, halves of the documents are tried until those are
+found that make it fail alone. The table is built without their rows, and the home records why.
 """
 
 from __future__ import annotations
