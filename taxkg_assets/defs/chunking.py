@@ -72,4 +72,5 @@ chunks = table(
     code=(SentenceEncoder,),
     parts=BY_DOCUMENT,
     show=show_chunks,
+    isolated=True,
 )

@@ -46,17 +46,18 @@ from taxkg_assets.graph.revisions import build_revisions, find_consecutive
 
 CHANGES = "reports/changes"
 
-registry = table(schemas.Registry, build_registry, group="graph", row_checks=(find_registry_faults,))
-lines = table(schemas.Lines, build_lines, group="graph", row_checks=(find_doubled_lines,))
-formulas = table(schemas.Formulas, build_formulas, group="graph", row_checks=(find_formula_faults,))
+registry = table(schemas.Registry, build_registry, group="graph", row_checks=(find_registry_faults,), isolated=True)
+lines = table(schemas.Lines, build_lines, group="graph", row_checks=(find_doubled_lines,), isolated=True)
+formulas = table(schemas.Formulas, build_formulas, group="graph", row_checks=(find_formula_faults,), isolated=True)
 flows = table(
     schemas.Flows,
     build_flows,
     group="graph",
     resources={"memory": lambda home: ResultCache(home.store, "flows", build_flows)},
     row_checks=(find_flow_faults,),
+    isolated=True,
 )
-nodes = table(schemas.Nodes, build_nodes, group="graph")
+nodes = table(schemas.Nodes, build_nodes, group="graph", isolated=True)
 
 
 def show_relations(store: Store) -> dict[str, dg.MetadataValue]:
@@ -81,6 +82,7 @@ edges = table(
     resources={"memory": lambda home: ResultCache(home.store, "edges", find_revision_links)},
     row_checks=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
     show=show_relations,
+    isolated=True,
 )
 
 
@@ -127,6 +129,7 @@ revisions = table(
     publish=write_change_reports,
     show=show_changes,
     parts=Parts(("from_document_id", "to_document_id"), find_consecutive, argument="pairs"),
+    isolated=True,
 )
 
 

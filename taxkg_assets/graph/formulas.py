@@ -68,8 +68,8 @@ def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.Data
         sources: dict[Place, set[Place]] = defaultdict(set)
         for part, key, of_part, operand in rows.drop("document_id").iter_rows():
             sources[part, key].add((of_part, operand))
-        cycle = _find_cycle({line: sorted(operands) for line, operands in sources.items()})
-        if cycle:
+        while cycle := _find_cycle({line: sorted(operands) for line, operands in sources.items()}):
+            del sources[cycle[0]]
             ends = {"part": cycle[0][0], "key": cycle[0][1], "operand_parts": cycle[-1][0], "operands": cycle[-1][1]}
             faults.append(pl.DataFrame([{"document_id": document_id, **ends, "fault": "cycle"}]))
     return pl.concat(faults).sort("document_id", "part", "key", "operands")

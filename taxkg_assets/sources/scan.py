@@ -90,9 +90,13 @@ def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
         One sentence; empty if nothing is skipped, or if the folder cannot be read. Hidden files are not listed.
     """
     try:
-        paths = [path for path in sorted(root.iterdir()) if not path.name.startswith(".")] if root.is_dir() else []
+        return _describe_skipped(root, roots)
     except OSError:
         return ""
+
+
+def _describe_skipped(root: Path, roots: Collection[str]) -> str:
+    paths = [path for path in sorted(root.iterdir()) if not path.name.startswith(".")] if root.is_dir() else []
     folders = [path for path in paths if path.is_dir() and str(path) not in roots and _holds_documents(path)]
     named = [path for path in paths if path.suffix.lower() in SUFFIXES and path not in folders]
     links = [path for path in named if path.is_symlink() and not path.exists()]

@@ -38,7 +38,7 @@ def explain_decision(decision: Decision, statement: str, *, language: Language) 
     found = "; ".join(
         f"{difference.found} where the draft has {difference.stated}"
         for difference in row.differences
-        if difference.kind not in _WORDS
+        if difference.kind not in _WORDS and difference.found
     )
     return f"No passage says so; the nearest one states {found}." if found else _NONE_SAYS_SO
 

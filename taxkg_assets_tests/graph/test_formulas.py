@@ -177,6 +177,16 @@ def test_a_cycle_within_a_part_is_a_fault() -> None:
     assert find_formula_faults(rows, lines)["fault"].to_list() == ["cycle"]
 
 
+def test_each_of_two_cycles_is_a_fault() -> None:
+    pairs = [("line_1", "line_2"), ("line_2", "line_1"), ("line_3", "line_4"), ("line_4", "line_3")]
+    rows: Any = pl.DataFrame([_formula("I", line, "copy", ("I", operand)) for line, operand in pairs])
+    lines: Any = pl.DataFrame({"document_id": "f", "part": "I", "key": line} for line, _ in pairs)
+    faults = find_formula_faults(rows, lines)
+    assert faults["fault"].to_list() == ["cycle", "cycle"]
+    kept: Any = rows.join(faults, on=["document_id", "part", "key"], how="anti")
+    assert find_formula_faults(kept, lines).is_empty()
+
+
 def test_the_labels_use_the_operations_and_bounds_of_the_table() -> None:
     labels = [json.loads(line) for line in LABELS.read_text(encoding="utf8").splitlines()]
     assert {row["operation"] for row in labels} <= set(OPERATIONS)

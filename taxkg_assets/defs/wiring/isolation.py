@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,11 @@ DEFECTS = (
     dy.exc.ValidationError,
 )
 """Errors that unexpected rows of a document cause. Others, such as a full disk, are not blamed on documents."""
+Unit = tuple[str, ...]
+"""The documents that rows are built from: one, or the two of a pair."""
 _SCHEMA = {"document_id": pl.String, "table": pl.String, "error": pl.String}
+_CANNOT_BUILD = "The table {} cannot be built: {}. {}. This is a defect of taxkg: report this message."
+_TOGETHER = "It fails on no document alone, only on several together"
 _PAIR = ("from_document_id", "to_document_id")
 
 
@@ -41,48 +45,40 @@ class BuilderError(Exception):
 
 
 class _TooManyError(Exception):
-    """The builder fails on more documents than may be left out."""
+    """The builder fails on more documents than may be left out; the argument names some of them."""
 
 
 def build_isolated(
-    build: Callable[[Mapping[str, pl.DataFrame]], pl.DataFrame],
-    frames: Mapping[str, pl.DataFrame],
-    *,
-    names: Sequence[str],
-    table: str,
-    most: int,
-) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Build a table; where the builder fails, leave out the documents that cause it.
+    build: Callable[[Sequence[Unit]], pl.DataFrame], units: Sequence[Unit], *, table: str, most: int
+) -> tuple[pl.DataFrame, dict[Unit, str]]:
+    """Build a table; where the builder fails, leave out the documents, or pairs of documents, that cause it.
 
     Args:
-        build: Builder that takes the input tables.
-        frames: Input tables by name.
-        names: Documents of the input tables.
+        build: Builds the rows of some units.
+        units: What the table is built from: single documents, or pairs of them.
         table: Name of the table that is built.
-        most: Most documents that may be left out.
+        most: Most units that may be left out.
 
     Returns:
-        The rows, and the error by document that was left out.
+        The rows, and the error by unit that was left out.
 
     Raises:
-        BuilderError: The builder fails on more documents, or only on several of them together.
+        BuilderError: The builder fails on more units or on half of all, or only on several of them together.
     """
     try:
-        return build(frames), {}
+        return build(units), {}
     except DEFECTS as defect:
         if _has_remedy(defect):
             raise
         failure = defect
     try:
-        errors = _find_failing(lambda chosen: build(select_rows(frames, chosen)), names, most=most)
-        rows = build(select_rows(frames, [name for name in names if name not in errors])) if errors else None
-    except (_TooManyError, *DEFECTS):
-        rows = None
+        errors = _find_failing(build, units, most=min(most, (len(units) - 1) // 2))
+        rows = build([unit for unit in units if unit not in errors]) if errors else None
+    except (_TooManyError, *DEFECTS) as reason:
+        failing = f"It fails on {', '.join(sorted(reason.args[0]))}" if isinstance(reason, _TooManyError) else _TOGETHER
+        raise BuilderError(_CANNOT_BUILD.format(table, describe_defect(failure), failing)) from failure
     if rows is None:
-        raise BuilderError(
-            f"The table {table} cannot be built: {describe_defect(failure)}. No single document causes it. This is a "
-            "defect of taxkg: report this message."
-        ) from failure
+        raise BuilderError(_CANNOT_BUILD.format(table, describe_defect(failure), _TOGETHER)) from failure
     return rows, errors
 
 
@@ -91,10 +87,10 @@ def _has_remedy(error: Exception) -> bool:
     return type(error).__module__.startswith("taxkg_assets")
 
 
-def _find_failing(build: Callable[[Sequence[str]], Any], names: Sequence[str], *, most: int) -> dict[str, str]:
-    """Return the documents on which a builder fails alone, with the errors; it fails on all of them together."""
-    errors: dict[str, str] = {}
-    waiting = [names]
+def _find_failing(build: Callable[[Sequence[Unit]], Any], units: Sequence[Unit], *, most: int) -> dict[Unit, str]:
+    """Return the units on which a builder fails alone, with the errors; it fails on all of them together."""
+    errors: dict[Unit, str] = {}
+    waiting = [units]
     while waiting:
         chosen = waiting.pop()
         try:
@@ -106,7 +102,7 @@ def _find_failing(build: Callable[[Sequence[str]], Any], names: Sequence[str], *
             elif chosen:
                 errors[chosen[0]] = describe_defect(defect)
                 if len(errors) > most:
-                    raise _TooManyError from defect
+                    raise _TooManyError(names_of(errors)) from defect
     return errors
 
 
@@ -120,23 +116,31 @@ def find_documents(frames: Mapping[str, pl.DataFrame]) -> list[str]:
     return sorted({str(name) for column in columns for name in column.drop_nulls().unique()})
 
 
-def select_rows(frames: Mapping[str, pl.DataFrame], names: Collection[str]) -> dict[str, pl.DataFrame]:
-    """Select the rows of some documents, and those of no document.
+def names_of(units: Iterable[Unit]) -> set[str]:
+    """Return the documents of some units.
+
+    Args:
+        units: Documents, or pairs of them.
+    """
+    return {name for unit in units for name in unit}
+
+
+def drop_documents(frames: Mapping[str, pl.DataFrame], names: Collection[str]) -> dict[str, pl.DataFrame]:
+    """Drop the rows of some documents, and of pairs that contain one of them.
 
     Args:
         frames: Tables by name.
         names: Documents.
     """
-    chosen = pl.Series(list(names), dtype=pl.String).implode()
+    dropped = pl.Series(list(names), dtype=pl.String).implode()
 
-    def select(frame: pl.DataFrame) -> pl.DataFrame:
-        if "document_id" in frame.columns:
-            return frame.filter(pl.col("document_id").is_in(chosen) | pl.col("document_id").is_null())
-        if set(_PAIR) <= set(frame.columns):
-            return frame.filter(pl.all_horizontal(pl.col(name).is_in(chosen) for name in _PAIR))
-        return frame
+    def keep(frame: pl.DataFrame) -> pl.DataFrame:
+        columns = [name for name in ("document_id", *_PAIR) if name in frame.columns]
+        if not columns:
+            return frame
+        return frame.filter(~pl.any_horizontal(pl.col(name).is_in(dropped).fill_null(False) for name in columns))
 
-    return {name: select(frame) for name, frame in frames.items()}
+    return {name: keep(frame) for name, frame in frames.items()}
 
 
 def describe_defect(error: Exception) -> str:
@@ -156,8 +160,8 @@ def record_failures(storage: Storage, table: str, errors: Mapping[str, str], *, 
     Args:
         storage: Files of the home.
         table: Name of the table.
-        errors: Error by document, of this build.
-        kept: Documents of which an earlier record stays, as their rows were not built again.
+        errors: Error by document of this build.
+        kept: Documents whose earlier record stays, as their rows were not built again.
     """
     former = _read_errors(storage, table)
     recorded = {name: former[name] for name in sorted(former.keys() & set(kept))} | dict(errors)

@@ -142,6 +142,7 @@ def table(
     parts: Parts | None = None,
     divided_table: str = "",
     can_be_divided: Callable[[Home], bool] = lambda home: True,
+    isolated: bool = False,
 ) -> dg.AssetsDefinition:
     """Create the asset of a corpus-wide table, and register the table in `PIPELINE`.
 
@@ -166,6 +167,8 @@ def table(
             `publish`.
         can_be_divided: Function that returns whether the division is worth its memory; otherwise one process builds the
             table.
+        isolated: Whether documents on which the builder fails are left out, and flagged in `document_quality`, which
+            must be downstream of the table; not with `divided_table`.
 
     Returns:
         The asset.
@@ -184,7 +187,18 @@ def table(
     read_code = partial(_digest_code, schema, functions, has_settings=has_settings, resources=fingerprint)
     builder = TableBuilder(build, read_tables, openers, has_settings)
     step = TableStep(
-        name, schema, builder, row_checks, publish, parts, read_code, divided_table, can_be_divided, keep, prepare
+        name,
+        schema,
+        builder,
+        row_checks,
+        publish,
+        parts,
+        read_code,
+        divided_table,
+        can_be_divided,
+        keep,
+        prepare,
+        isolated,
     )
     record = TableRecord(
         name,

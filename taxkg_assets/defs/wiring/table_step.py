@@ -12,7 +12,7 @@ import polars as pl
 
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.home.timing import keep_times, timed
-from taxkg_assets.defs.wiring.isolation import build_isolated, find_documents, record_failures
+from taxkg_assets.defs.wiring.isolation import build_isolated, drop_documents, find_documents, names_of, record_failures
 from taxkg_assets.defs.wiring.output_rows import WholeTable
 from taxkg_assets.defs.wiring.parts import (
     Part,
@@ -28,6 +28,9 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_builder import TableBuilder
 from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
 from taxkg_assets.sources.quarantine import find_most_withheld
+
+DROPPED_ANYWAY = 20
+"""Invalid rows of a table that are dropped, however small the table is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class TableStep:
     """Stores in the home's cache what later steps would compute again."""
     prepare: Callable[[Home], None] | None = None
     """Fills the home's cache for this step. It decides no rows, so it begins before the gates above have passed."""
+    is_isolated: bool = False
+    """Whether documents on which the builder fails are left out."""
 
     def make(
         self, home: Home, states: Mapping[str, TableState], *, made_from: str, share: tuple[int, int] = (0, 1)
@@ -83,12 +88,16 @@ class TableStep:
             other_arguments: dict[str, Any] = {name: opener(home) for name, opener in self.builder.resources.items()}
             if self.builder.has_settings:
                 other_arguments["settings"] = home.settings
-            built, errors = self._build(home, frames, other_arguments, stale_parts)
+            built, errors = self._build(home, frames, other_arguments, stale_parts, current_parts)
             rows, notes = drop_invalid_rows(
-                built, frames | {self.name: built}, checks=self.checks, key=self.schema.primary_key()
+                built,
+                frames | {self.name: built},
+                checks=self.checks,
+                key=self.schema.primary_key(),
+                max_share=home.settings.withheld_share,
             )
             if errors:
-                left_out = pl.DataFrame({"document_id": list(errors), "error": list(errors.values())})
+                left_out = pl.DataFrame({"documents": list(errors), "error": list(errors.values())})
                 notes["documents left out"] = table_metadata(left_out)
             if self.parts is not None and state is not None and current_parts:
                 stored_rows = home.store.read(self.name, version=state.version)
@@ -98,29 +107,36 @@ class TableStep:
             if self.keep:
                 self.keep(home)
         keep_times(home.store)
-        return WholeTable(rows, made_from, notes, record_parts(digests))
+        built_digests = {part: made for part, made in digests.items() if part not in errors}
+        return WholeTable(rows, made_from, notes, record_parts(built_digests))
 
     def _build(
-        self, home: Home, frames: Mapping[str, pl.DataFrame], arguments: Mapping[str, Any], stale_parts: Sequence[Part]
-    ) -> tuple[pl.DataFrame, dict[str, str]]:
-        """Build the rows, without documents on which the builder fails, and record these in the home."""
+        self,
+        home: Home,
+        frames: Mapping[str, pl.DataFrame],
+        arguments: Mapping[str, Any],
+        stale_parts: Sequence[Part],
+        current_parts: Collection[Part],
+    ) -> tuple[pl.DataFrame, dict[Part, str]]:
+        """Build the rows, without documents or pairs on which the builder fails, and record these in the home."""
+        takes_parts = self.parts is not None and bool(self.parts.argument)
 
-        def build(chosen: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-            parts_argument = {}
-            if self.parts is not None and self.parts.argument:
-                names = set(chosen["documents"]["document_id"])
-                parts_argument = {self.parts.argument: [part for part in stale_parts if names.issuperset(part)]}
+        def build(units: Sequence[Part]) -> pl.DataFrame:
+            left_out = names_of(all_units) - names_of(units)
+            chosen = drop_documents(frames, left_out) if left_out else frames
+            parts_argument = {self.parts.argument: units} if takes_parts and self.parts is not None else {}
             return self.builder.build(**chosen, **arguments, **parts_argument)
 
-        if self.divided_table:
-            return build(frames), {}
-        names = find_documents(frames)
+        all_units = list(stale_parts) if takes_parts else [(name,) for name in find_documents(frames)]
+        if not self.is_isolated:
+            return build(all_units), {}
+        settings = home.settings
         most = find_most_withheld(
-            len(names), max_share=home.settings.withheld_share, least_count=home.settings.withheld_least
+            len(all_units), max_share=settings.withheld_share, least_count=settings.withheld_least
         )
-        rows, errors = build_isolated(build, frames, names=names, table=self.name, most=most)
-        rebuilt = set(names) if self.parts is None else {name for part in stale_parts for name in part}
-        record_failures(home.store.storage, self.name, errors, kept=set(names) - rebuilt)
+        rows, errors = build_isolated(build, all_units, table=self.name, most=most)
+        errors_by_document = {unit[-1]: error for unit, error in errors.items()}
+        record_failures(home.store.storage, self.name, errors_by_document, kept=names_of(current_parts))
         return rows, errors
 
     def _digest_parts(
@@ -157,14 +173,18 @@ def drop_invalid_rows(
     *,
     checks: Sequence[Callable[..., pl.DataFrame]],
     key: Sequence[str],
+    max_share: float,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Drop the rows of a new table that fail a row check, so that one invalid row does not block the others.
+
+    Where a large share of the rows fails, none is dropped: the builder is at fault, and the table's gate blocks.
 
     Args:
         built_rows: Rows as built.
         frames: Tables that the checks read, by name.
         checks: Row checks; each returns the offending rows, and names the tables that it reads as parameters.
         key: Columns that identify a row.
+        max_share: Largest share of the rows, 0 to 1, that a check may drop; `DROPPED_ANYWAY` rows are always dropped.
 
     Returns:
         The valid rows, and metadata on the dropped ones: their number by check, and the first rows.
@@ -175,8 +195,11 @@ def drop_invalid_rows(
         if offending.is_empty():
             continue
         columns = [name for name in key if name in offending.columns]
+        dropped_count = built_rows.join(offending, on=columns, how="semi").height
+        if dropped_count > max(DROPPED_ANYWAY, max_share * built_rows.height):
+            continue
         valid_rows = valid_rows.join(offending, on=columns, how="anti")
         title = check.__name__.removeprefix("find_").replace("_", " ")
-        notes[f"rows dropped: {title}"] = built_rows.join(offending, on=columns, how="semi").height
+        notes[f"rows dropped: {title}"] = dropped_count
         notes[f"first rows dropped: {title}"] = table_metadata(offending.head(OFFENDING_ROWS))
     return valid_rows, notes
