@@ -135,7 +135,7 @@ def _form_name(document: DocumentRecord) -> str:
 
 def _revision_name(document: DocumentRecord) -> str:
     """Return the name of a revision: January 2024 for `2024-01`."""
-    match = re.fullmatch(r"(\d{4})-(\d\d)", document["revision"])
+    match = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", document["revision"])
     name = f"{_MONTHS[int(match[2]) - 1]} {match[1]}" if match else document["revision"] or document["document_id"]
     return f"{name} (draft)" if document["is_draft"] else name
 

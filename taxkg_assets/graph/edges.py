@@ -164,9 +164,10 @@ def _definition_edges(definitions: Definitions, sections: dy.DataFrame[Sections]
     rows = []
     for definition in definitions.find_all():
         below_heading = first.get(definition.anchor_id)
-        if below_heading is None or not below_heading["text"].strip():
+        sentences = find_sentences(below_heading["text"]) if below_heading is not None else []
+        if below_heading is None or not sentences:
             continue
-        start, end = find_sentences(below_heading["text"])[0]
+        start, end = sentences[0]
         rows.append(
             {
                 "source_id": definition.anchor_id,

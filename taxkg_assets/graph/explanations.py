@@ -29,7 +29,7 @@ _PIECE = re.compile(r"(?P<through>(?i:through|to)\s+)?(?:(?i:lines?)\s+)?(?P<key
 _OF_SCHEDULE = re.compile(r"^Lines? .* of (Schedule (?:[A-Z]{1,3}|\d{1,4})(?:-[A-Z\d]{1,2})?)\b")
 """Heading that names the schedule of its lines: `Lines 2 through 9 of Schedule B`."""
 _KEY = re.compile(r"^lines?_(?P<first>\d+[a-z]*)(?:-(?P<last>\d+[a-z]*))?$")
-_ORDERED = re.compile(r"^(\d+)([a-z]*)$")
+_ORDERED = re.compile(r"^(\d{1,4})([a-z]*)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,7 @@ def introduces_list(text: str) -> bool:
     Returns:
         False for a passage that, between two items, belongs to the item before it.
     """
-    sentences = find_sentences(text)
-    last = text[sentences[-1][0] :] if sentences else ""
+    last = _last_sentence(text)
     is_end = last.endswith(":") or _FOLLOWING.search(last) is not None or _EXAMPLES.match(last) is not None
     return is_end or _announces_list(last)
 
@@ -70,7 +69,7 @@ def introduces_sources(text: str, *, key: str = "") -> bool:
     Returns:
         False for a list of exclusions, of parts of amounts, or of another line.
     """
-    last = text[find_sentences(text)[-1][0] :]
+    last = _last_sentence(text)
     if load_flows().source_bars.matches(last) or _NEGATED.search(last):
         return False
     if examples := _EXAMPLES.match(last):
@@ -106,7 +105,7 @@ def read_lead_in(text: str, *, heading_kind: str) -> tuple[bool, Place | None]:
     Returns:
         None as the place means the line of the heading.
     """
-    sentence = text[find_sentences(text)[-1][0] :]
+    sentence = _last_sentence(text)
     places = find_places(sentence)
     masked = mask(sentence, places)
     end = _ANNOUNCED.search(masked)
@@ -137,7 +136,13 @@ def find_listed_form(text: str) -> tuple[str, ...]:
     Args:
         text: The introduction.
     """
-    return name_forms(find_last_document(text[find_sentences(text)[-1][0] :]))
+    return name_forms(find_last_document(_last_sentence(text)))
+
+
+def _last_sentence(text: str) -> str:
+    """Return the last sentence of a passage; empty for one without words, such as a bullet alone."""
+    sentences = find_sentences(text)
+    return text[sentences[-1][0] :] if sentences else ""
 
 
 def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement]:

@@ -153,7 +153,7 @@ def _mark_years(tags: list[str], lemmas: list[str]) -> None:
         if lemma not in ("year", "years"):
             continue
         preposition = _find_before(tags, at, "nDT#")
-        start = preposition if preposition >= 0 and tags[preposition] in "ou" else at - 1
+        start = preposition if preposition >= 0 and tags[preposition] in "ou" else max(at - 1, 0)
         tags[start : at + 1] = "A" * (at + 1 - start)
 
 

@@ -38,6 +38,8 @@ _LABELS = ("quoted", "words", "for", "label_after", "label_quoted")
 """Groups of the words that name a line without its number."""
 _PART_NAMES = ("part", "inner", "within", "after")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
+_TOKEN_MARKS = str.maketrans("⟨⟩⟪⟫", "()()")
+"""What `mask` puts for the marks of its tokens where a document prints them: they would be read as places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ def mask(text: str, places: list[Place]) -> str:
     Returns:
         The masked text.
     """
+    if "⟨" in text or "⟪" in text:
+        text = text.translate(_TOKEN_MARKS)
     for at, place in enumerate(places):
         word = f"⟨{str(at).ljust(place.end - place.start - 2, '_')}⟩"
         text = text[: place.start] + word + text[place.end :]

@@ -29,6 +29,8 @@ _OPENING = re.compile(
 )
 _INEXACT = 0.8
 _GUESS = 0.7
+# No form numbers its lines further: a range of longer numbers is none.
+_MOST_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ def expand_key(key: str) -> list[str]:
     if parts is None:
         return [key]
     kind, low, high = parts.groups()
-    if low.isdigit() and high.isdigit() and int(low) < int(high):
+    is_numbered = low.isdecimal() and high.isdecimal() and max(len(low), len(high)) <= _MOST_DIGITS
+    if is_numbered and int(low) < int(high):
         return [f"{kind}_{number}" for number in range(int(low), int(high) + 1)]
     if low[:-1] == high[:-1] and low[-1] < high[-1]:
         return [f"{kind}_{low[:-1]}{chr(code)}" for code in range(ord(low[-1]), ord(high[-1]) + 1)]

@@ -112,6 +112,15 @@ def test_a_draft_is_called_one() -> None:
     assert "not for filing" in found.notes[0]
 
 
+def test_a_revision_has_the_name_of_its_month_where_it_has_one() -> None:
+    papers = [
+        Paper(f"f9--{revision}", revision).text("Each boat pays.") for revision in ("2031-12", "2032-13", "2033-00")
+    ]
+    found = report(papers[0], papers[1])
+    assert (found.older, found.newer) == ("December 2031", "2032-13")
+    assert report(papers[1], papers[2]).newer == "2033-00"
+
+
 def test_the_wrong_order_is_said() -> None:
     papers = [
         Paper(f"f9--{year}", year).text(f"Each boat pays {fee}.") for year, fee in (("2030", "20"), ("2031", "30"))

@@ -90,6 +90,14 @@ def test_a_heading_with_the_name_of_a_box_defines_it() -> None:
     assert identity == "9/2031-01/box_2"
 
 
+def test_a_bullet_without_words_defines_nothing() -> None:
+    corpus = Corpus()
+    corpus.anchors.append(anchor("i9--2030-01#04", "section", None, "Tax withheld", perspective="filer"))
+    corpus.sections.append(section("i9--2030-01:p0001:e041", "i9--2030-01#04", 2, "•"))
+    _, edges = corpus.graph()
+    assert edges.filter(pl.col("relation") == "defines").is_empty()
+
+
 def test_one_field_for_every_reader() -> None:
     _, edges = Corpus().graph()
     same = _pairs(edges, "same_field")

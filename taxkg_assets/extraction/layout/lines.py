@@ -41,11 +41,11 @@ class Line:
 
     Attributes:
         page: Number of the page, from 1.
-        spans: Spans from left to right.
+        spans: Spans in reading order.
         first: First span that is not blank.
         last: Last span that is not blank.
         text: Text of the line, with single blanks.
-        x0: Left edge of the first character, in points.
+        x0: Left edge of the leftmost character, in points.
         y0: Upper edge.
         x1: Right edge.
         y1: Lower edge.
@@ -116,6 +116,10 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
         return None
     first_span, last_span = shown_spans[0], shown_spans[-1]
     longest_span, most_letters, y0, y1 = first_span, len(first_span.text), first_span.y0, first_span.y1
+    x0, x1 = first_span.x0, first_span.x1
+    blank_count = len(first_span.text) - len(first_span.text.lstrip())
+    if blank_count:
+        x0 += (x1 - x0) * blank_count / len(first_span.text)
     is_marked = False
     for span in shown_spans:
         # Faster than `min` and `max`.
@@ -124,15 +128,14 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
             longest_span, most_letters = span, count
         y0 = span.y0 if span.y0 < y0 else y0
         y1 = span.y1 if span.y1 > y1 else y1
+        # Text that is read from right to left begins with its rightmost span.
+        x0 = span.x0 if span.x0 < x0 and span is not first_span else x0
+        x1 = span.x1 if span.x1 > x1 else x1
         is_marked = is_marked or span.is_bold or span.is_italic
     letter_spans = [span for span in shown_spans if any(map(str.isalnum, span.text))] if is_marked else []
     text = "".join(span.text for span in spans).strip()
     if "  " in text or "\t" in text:
         text = " ".join(text.split())
-    x0 = first_span.x0
-    blank_count = len(first_span.text) - len(first_span.text.lstrip())
-    if blank_count:
-        x0 += (first_span.x1 - first_span.x0) * blank_count / len(first_span.text)
     return Line(
         page,
         list(spans),
@@ -141,7 +144,7 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
         text,
         x0,
         y0,
-        last_span.x1,
+        x1,
         y1,
         longest_span.size_pt,
         longest_span.y1,

@@ -21,7 +21,7 @@ _TYPE_LETTERS = {"form": "f", "filer_instructions": "i", "recipient_instructions
 _FORM_CODE = re.compile(r"[A-Z]{1,2}-\d+[A-Za-z]{0,3}|\d{3,4}[A-Z]?(?:-[A-Z]{1,5})?")
 _NAMED_BEFORE = re.compile(r"(?:Forms?|Schedule|Publication|Pub\.) (?P<name>[\w-]+) ?$")
 _CLAUSE_AFTER = re.compile(r", [a-z]")
-_FILE_NAME = re.compile(r"^(?P<name>[fip]\d*[a-z0-9]+)--(?P<revision>(?:19|20)\d\d(?:-\d\d)?)")
+_FILE_NAME = re.compile(r"^(?P<name>[fip]\d*[a-z0-9]+)--(?P<revision>(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?!\d))?)")
 
 
 @dataclass(frozen=True, slots=True)

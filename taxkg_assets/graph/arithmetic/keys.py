@@ -24,9 +24,11 @@ def expand_range(first: str, last: str, spans: Mapping[str, Sequence[Span]]) -> 
     Returns:
         The keys; empty if an end is not on the form, the range is reversed, or a line in it has no amount.
     """
+    if first not in spans or last not in spans:
+        return []
     is_roman = _is_roman(first, last, spans)
     low, high = _order(first, is_roman=is_roman), _order(last, is_roman=is_roman)
-    if first not in spans or last not in spans or low >= high:
+    if low >= high:
         return []
     ends = [max(spans[key], key=lambda span: span[1]) for key in (first, last) if spans[key]]
     within = [key for key in spans if _PIECES.match(key) and low <= _order(key, is_roman=is_roman) <= high]

@@ -127,6 +127,22 @@ def test_the_heading_of_a_first_section_is_no_name(name: str, title: str) -> Non
     assert read_identity(_source("x", page)).title == title
 
 
+@pytest.mark.parametrize("month", ["13", "0", "00", "99"])
+def test_a_number_that_is_no_month_is_no_revision(month: str) -> None:
+    page = _page(1, ("Form 1099-ZZZ", 12, 60), (f"(Rev. {month}-2031)", 9, 75), ("Imaginary Income", 12, 95), *_BODY)
+    assert read_identity(_source("scan 12", page)).revision == ""
+    named = read_identity(_source(f"f1099zzz--2030-{month.zfill(2)}", page))
+    assert (named.revision, named.title) == ("2030", "Form 1099-ZZZ (2030) — Imaginary Income")
+
+
+def test_every_month_of_the_year_is_one() -> None:
+    for month in range(1, 13):
+        page = _page(1, ("Form 1099-ZZZ", 12, 60), (f"(Rev. {month}-2031)", 9, 75), *_BODY)
+        assert read_identity(_source("scan 12", page)).revision == f"2031-{month:02d}"
+        unnamed = _page(1, ("Form 1099-ZZZ", 12, 60), *_BODY)
+        assert read_identity(_source(f"f1099zzz--2031-{month:02d}", unnamed)).revision == f"2031-{month:02d}"
+
+
 def test_a_sentence_about_a_new_form_is_no_revision() -> None:
     sentence = "Use the new Form W-99, Fees of Pilots (Rev. March 2030), which has fewer lines."
     page = _page(1, ("Imaginary Gains", 30, 60), (sentence, 9, 95), *_BODY, ("Publication 599 (2031)", 8, 770))
