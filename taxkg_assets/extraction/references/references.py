@@ -174,7 +174,7 @@ def _read_section(
 
 
 def _list_named(mentions: Sequence[Mention], is_own_flags: Sequence[bool]) -> list[tuple[int, int, str]]:
-    """List where a text names the owner's box or line, or a heading, with the word that stands for it, in order."""
+    """List where a text names the owner's box or line, or a heading, with the word that replaces it, in order."""
     named: set[tuple[int, int, str]] = set()
     for mention, is_own in zip(mentions, is_own_flags, strict=True):
         if is_own and mention.kind in ("box", "line"):
