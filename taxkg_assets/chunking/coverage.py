@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import dataframely as dy
 import polars as pl
@@ -50,13 +51,33 @@ def is_covered(text: str, chunks: list[str] | None) -> bool:
         return False
     if any(text in chunk for chunk in chunks):
         return True
-    return all(
-        any(sentence in chunk for chunk in chunks) or _is_across_chunks(sentence, chunks)
-        for sentence in split_sentences(text)
-    )
+    ix = 0
+    for sentence in split_sentences(text):
+        found_ix = _find_chunk(sentence, chunks, first_ix=ix)
+        if found_ix is None:
+            return False
+        ix = found_ix
+    return True
 
 
-def _is_across_chunks(sentence: str, chunks: list[str]) -> bool:
+def _find_chunk(sentence: str, chunks: Sequence[str], *, first_ix: int) -> int | None:
+    """Return where to look for the sentence after this one; None where no chunk, and no two of them, contain this one.
+
+    Sentences and chunks have the same order, so the chunk of the sentence before and the next one are searched first.
+    """
+    adjacent_chunks = chunks[first_ix : first_ix + 2]
+    for ix, chunk in enumerate(adjacent_chunks, first_ix):
+        if sentence in chunk:
+            return ix
+    if _is_across_chunks(sentence, adjacent_chunks):
+        return first_ix + len(adjacent_chunks) - 1
+    for ix, chunk in enumerate(chunks):
+        if sentence in chunk:
+            return ix
+    return first_ix if _is_across_chunks(sentence, chunks) else None
+
+
+def _is_across_chunks(sentence: str, chunks: Sequence[str]) -> bool:
     """Return whether a sentence begins at the end of one chunk and ends at the beginning of another."""
     return any(
         any(chunk.endswith(sentence[: gap.start()]) for chunk in chunks)

@@ -252,11 +252,10 @@ def _assemble(marked_blocks: _MarkedBlocks) -> list[SemanticUnit]:
             or has_new_heading
             or (marked_blocks.is_boundary[n] and words >= sizes.least_words)
         )
-        if (
-            group
-            and (has_new_heading or not has_only_headings)
-            and (begins_unit or words + block.words > sizes.max_words)
-        ):
+        is_full = words + block.words > sizes.max_words
+        # A heading stays with the text below it; headings alone are cut where they would be too long.
+        may_end = has_new_heading or not has_only_headings or (is_full and marked_blocks.is_heading[n])
+        if group and may_end and (begins_unit or is_full):
             if begins_unit or block.begins_line:
                 groups.append([n])
                 continue

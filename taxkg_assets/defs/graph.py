@@ -1,5 +1,7 @@
 """Assets of the stage `graph` and their gates."""
 
+import logging
+
 import dagster as dg
 import dataframely as dy
 import polars as pl
@@ -14,6 +16,7 @@ from taxkg_assets.defs.wiring.parts import Parts
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict, shortened, table_metadata
+from taxkg_assets.digests import digest
 from taxkg_assets.evaluation.extraction_scores import score_boxes
 from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import (
@@ -45,6 +48,9 @@ from taxkg_assets.graph.revision_edges import find_revision_links
 from taxkg_assets.graph.revisions import build_revisions, find_consecutive
 
 CHANGES = "reports/changes"
+_MOST_BYTES = 230
+"""Length of a report's name without its suffix. File systems allow 255, which must hold a temporary name as well."""
+_LOG = logging.getLogger(__name__)
 
 registry = table(schemas.Registry, build_registry, group="graph", row_checks=(find_registry_faults,), isolated=True)
 lines = table(schemas.Lines, build_lines, group="graph", row_checks=(find_doubled_lines,), isolated=True)
@@ -98,12 +104,29 @@ def write_change_reports(home: Home, revisions: pl.DataFrame) -> None:
     for report in build_change_reports(schemas.Revisions.cast(revisions), documents):
         older, newer = report.documents
         for suffix, text in (("md", render_change_markdown(report)), ("html", render_change_page(report))):
-            name = f"{older}--to--{newer}.{suffix}"
-            storage.write(f"{CHANGES}/{name}", text.encode())
-            written_names.add(name)
+            name = f"{_name_report(older, newer)}.{suffix}"
+            try:
+                storage.write(f"{CHANGES}/{name}", text.encode())
+                written_names.add(name)
+            except OSError as error:  # the table is complete without it
+                _LOG.warning("The change report %s was not written: %s", name, error)
     for name in storage.children(CHANGES):
         if name not in written_names and "--to--" in name:
             storage.remove(f"{CHANGES}/{name}")
+
+
+def _name_report(older: str, newer: str) -> str:
+    """Return the name of a pair's reports without suffix: the ids of the documents, shortened where they are too long.
+
+    A digest of both ids keeps shortened names apart.
+    """
+    name = f"{older}--to--{newer}"
+    if len(name.encode()) <= _MOST_BYTES:
+        return name
+    ending = f"--{digest(older, newer)[:12]}"
+    most_bytes = (_MOST_BYTES - len(f"--to--{ending}")) // 2
+    beginnings = (document_id.encode()[:most_bytes].decode(errors="ignore") for document_id in (older, newer))
+    return f"{'--to--'.join(beginnings)}{ending}"
 
 
 def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
@@ -139,12 +162,14 @@ def registry_equals_faces(registry: dy.DataFrame[schemas.Registry], faces: dy.Da
     return Verdict(find_registry_faults(registry, faces), registry.height)
 
 
-@gate(on="registry", reads=("sections",))
+@gate(on="registry", reads=("sections", "anchors"))
 def abbreviations_are_printed(
-    registry: dy.DataFrame[schemas.Registry], sections: dy.DataFrame[schemas.Sections]
+    registry: dy.DataFrame[schemas.Registry],
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
 ) -> Verdict:
     """Every abbreviation among the aliases is printed in a document of the home."""
-    return Verdict(find_invented_names(registry, sections), int(registry["aliases"].list.len().sum()))
+    return Verdict(find_invented_names(registry, sections, anchors=anchors), int(registry["aliases"].list.len().sum()))
 
 
 @gate(on="registry", reads=("documents",), measures=True)

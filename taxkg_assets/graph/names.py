@@ -181,12 +181,16 @@ def find_initials(label: str) -> list[str]:
 def find_abbreviations(name: str) -> list[str]:
     """Find the abbreviations in a name: words of two to six capital letters.
 
+    Several words that are all in capitals are a heading in capitals, which shows no abbreviations.
+
     Args:
         name: Alias of a box.
 
     Returns:
         Abbreviations in the order of the name.
     """
+    if name.isupper() and len(name.split()) > 1:
+        return []
     return [match[0] for rule in load_aliases().capitals for match in rule.pattern.finditer(name)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -66,6 +66,7 @@ def build_registry(
         }
         for face in iter_records(faces.sort("document_id", "box_key"), FaceRecord)
     ]
+    _drop_invented_names(rows, pl.concat([sections["text"], anchors["heading"], faces["label"]]))
     _drop_shared_names(rows)
     return schemas.Registry.validate(pl.DataFrame(rows, schema=schemas.Registry.create_empty().schema))
 
@@ -111,12 +112,13 @@ def find_unregistered_boxes(
     return missing_boxes.select("document_id", "box_key", "label").sort("document_id", "box_key")
 
 
-def find_invented_names(registry: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
+def find_invented_names(registry: pl.DataFrame, sections: pl.DataFrame, *, anchors: pl.DataFrame) -> pl.DataFrame:
     """Find aliases with an abbreviation that no document of the library prints.
 
     Args:
         registry: Registered boxes.
         sections: Content elements with their text.
+        anchors: Headings, whose text `sections` lacks.
 
     Returns:
         `document_id`, `box_key`, `alias` and `abbreviation`, one row per unprinted abbreviation.
@@ -127,13 +129,24 @@ def find_invented_names(registry: pl.DataFrame, sections: pl.DataFrame) -> pl.Da
         for alias in row["aliases"]
         for short in find_abbreviations(alias)
     ]
-    texts = pl.concat([sections["text"], registry["label"]])
-    printed = {
-        short for short in {short for *_, short in named} if texts.str.contains(rf"\b{re.escape(short)}\b").any()
-    }
-    rows = [row for row in named if row[3] not in printed]
+    texts = pl.concat([sections["text"], anchors["heading"], registry["label"]])
+    unprinted = _find_unprinted({short for *_, short in named}, texts)
+    rows = [row for row in named if row[3] in unprinted]
     columns = ["document_id", "box_key", "alias", "abbreviation"]
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row").sort(columns)
+
+
+def _find_unprinted(abbreviations: Collection[str], texts: pl.Series) -> set[str]:
+    """Return the abbreviations that none of some texts contains as a word."""
+    return {short for short in abbreviations if not texts.str.contains(rf"\b{re.escape(short)}\b").any()}
+
+
+def _drop_invented_names(rows: list[dict[str, Any]], texts: pl.Series) -> None:
+    """Keep the names whose abbreviations are printed."""
+    shorts = {alias: find_abbreviations(alias) for row in rows for alias in row["aliases"]}
+    unprinted = _find_unprinted({short for found in shorts.values() for short in found}, texts)
+    for row in rows:
+        row["aliases"] = [alias for alias in row["aliases"] if unprinted.isdisjoint(shorts[alias])]
 
 
 def _drop_shared_names(rows: list[dict[str, Any]]) -> None:

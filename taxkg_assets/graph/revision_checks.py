@@ -13,7 +13,9 @@ import polars as pl
 from taxkg_assets.graph.text_diff import find_words
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
-_POINTER = re.compile(r"^(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)$")
+_RANGE = re.compile(r":(?P<start>\d+)-(?P<end>\d+)(?P<separator>; | → |$)")
+"""The end of a pointer, with what separates it from the next one; a source may contain the same characters."""
+_ARROW = " → "
 
 
 def find_invalid_changes(
@@ -119,14 +121,14 @@ def _faults(row: Mapping[str, Any], *, known: Mapping[str, Mapping[str, Any]], p
         return
     if any(known[name]["is_draft"] for name in sides.values()):
         yield "a draft counts as a revision"
-    for (side, name), pointers in zip(sides.items(), _pointers(row["evidence"]), strict=True):
+    next_at = 0
+    for side, name in sides.items():
         if strange := [t for t in row[side].split("\n") if t and (name, t) not in printed.texts]:
             yield f"{side} is not what {name} prints: {strange[0][:60]}"
+        pointers, next_at = _read_pointers(row["evidence"], name, first_at=next_at, printed=printed)
         for pointer in pointers:
-            match = _POINTER.match(pointer)
-            longest = printed.longest.get((name, match["source"]), -1) if match else -1
-            if match is None or not int(match["start"]) <= int(match["end"]) <= longest:
-                yield f"evidence points nowhere: {pointer}"
+            if not pointer.start <= pointer.end <= printed.longest.get((name, pointer.source), -1):
+                yield f"evidence points nowhere: {pointer.text}"
         if any(not 0 <= w[f"{side}_start"] <= w[f"{side}_end"] <= len(row[side]) for w in row["words"]):
             yield f"words lie outside {side}"
     texts = sides["before" if row["kind"].endswith("removed") else "after"]
@@ -145,6 +147,47 @@ def _faults(row: Mapping[str, Any], *, known: Mapping[str, Mapping[str, Any]], p
             yield f"words that did not change: {before[:60]}"
 
 
-def _pointers(evidence: str) -> tuple[list[str], list[str]]:
-    before, _, after = evidence.partition(" → ")
-    return [p for p in before.split("; ") if p], [p for p in after.split("; ") if p]
+@dataclass(frozen=True, slots=True)
+class _Pointer:
+    """A range of the text of a source; without a range, `start` is 0 and `end` is -1.
+
+    Attributes:
+        text: The pointer as written.
+        source: Element, heading, table or box.
+        start: First character, 0-based.
+        end: Exclusive end offset.
+    """
+
+    text: str
+    source: str
+    start: int
+    end: int
+
+
+def _read_pointers(evidence: str, document_id: str, *, first_at: int, printed: _Printed) -> tuple[list[_Pointer], int]:
+    """Read the pointers of one side of a change, and return them with the place where the other side begins.
+
+    The name of a file, which is in every source, may contain the separators. A pointer ends where its source is one of
+    the document; where none is, at the first range.
+    """
+    pointers: list[_Pointer] = []
+    at = first_at
+    while at < len(evidence):
+        if not pointers and evidence.startswith(_ARROW, at):
+            return pointers, at + len(_ARROW)
+        first_range = known_range = None
+        for match in _RANGE.finditer(evidence, at):
+            first_range = first_range or match
+            if (document_id, evidence[at : match.start()]) in printed.longest:
+                known_range = match
+                break
+        match = known_range or first_range
+        if match is None:
+            pointers.append(_Pointer(evidence[at:], "", 0, -1))
+            return pointers, len(evidence)
+        text = evidence[at : match.start("separator")]
+        pointers.append(_Pointer(text, evidence[at : match.start()], int(match["start"]), int(match["end"])))
+        at = match.end()
+        if match["separator"] == _ARROW:
+            break
+    return pointers, at

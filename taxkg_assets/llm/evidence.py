@@ -91,13 +91,14 @@ class BlockEvidence:
         start = int(span.partition("-")[0])
         if not evidence.quote.strip():
             return None
-        candidates = [
-            (abs(block.start + offset - start), cite(block, offset, offset + len(evidence.quote)))
+        places = (
+            (block, offset)
             for block in self._blocks
             if block.element_id == element_id
             for offset in _find_offsets(evidence.quote, block.text)
-        ]
-        return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
+        )
+        nearest = min(places, key=lambda place: abs(place[0].start + place[1] - start), default=None)
+        return cite(nearest[0], nearest[1], nearest[1] + len(evidence.quote)) if nearest is not None else None
 
     def locate(self, evidence: Evidence) -> Evidence | None:
         """Return the evidence with the exact position of its quote; None if it is not verbatim or proves nothing.

@@ -186,11 +186,12 @@ def quote_opening(block: Block) -> Evidence:
     usual_length, min_content = load_llm().words.opening, load_llm().evidence.least_words
     start = len(block.text) - len(block.text.lstrip())
     end = start
+    content: set[str] = set()
     for number, word in enumerate(re.finditer(r"\S+", block.text)):
-        opening = block.text[start:end]
-        if number >= usual_length and len(content_stems(opening) | find_figures(opening)) >= min_content:
+        if number >= usual_length and len(content) >= min_content:
             break
         end = word.end()
+        content |= content_stems(word[0]) | find_figures(word[0])
     pointer = f"{block.element_id}:{block.start + start}-{block.start + end}"
     return Evidence(pointer=pointer, quote=block.text[start:end])
 

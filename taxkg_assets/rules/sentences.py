@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from taxkg_assets.rules.models.sentences import load_sentences
@@ -18,7 +19,8 @@ def find_sentences(text: str) -> list[tuple[int, int]]:
         text: Text of an element or passage.
 
     Returns:
-        Half-open ranges of characters, 0-based, without surrounding blanks and bullets.
+        Half-open ranges of characters, 0-based, without surrounding blanks and bullets. A text without full stops is
+        divided where a sentence would be longer than any real one.
     """
     return _make_ranges(text, _find_ends(text))
 
@@ -64,7 +66,25 @@ def _load_opening_pattern() -> re.Pattern[str]:
 def _make_ranges(text: str, ends: list[int]) -> list[tuple[int, int]]:
     bounds = zip([0, *ends], [*ends, len(text)], strict=True)
     spans = [_strip(text, start, end) for start, end in bounds]
-    return [span for span in spans if span[0] < span[1]]
+    return [piece for span in spans if span[0] < span[1] for piece in _cut_overlong(text, *span)]
+
+
+def _cut_overlong(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a range, in pieces that end at blanks if it is longer than any sentence; words are not cut.
+
+    Without it, the work on a text without full stops grows with the square of its length.
+    """
+    most_characters = load_sentences().most_characters
+    while end - start > most_characters:
+        at = max(text.rfind(blank, start + 1, start + most_characters) for blank in " \n")
+        if at < 0:  # a very long word
+            at = min((ix for blank in " \n" if (ix := text.find(blank, start, end)) >= 0), default=end)
+        piece = _strip(text, start, at)
+        if piece[0] < piece[1]:
+            yield piece
+        start = _strip(text, at, end)[0]
+    if start < end:
+        yield start, end
 
 
 def _strip(text: str, start: int, end: int) -> tuple[int, int]:

@@ -55,7 +55,7 @@ def read_explanations(
     targets = {target for headings_of_line in headings.values() for target, _ in headings_of_line}
     if not targets:
         return {}
-    documents = sorted({target.partition("#")[0] for target in targets})
+    documents = sorted({target.rpartition("#")[0] for target in targets})
     anchors = {row["anchor_id"]: row for row in released.read_documents("anchors", documents).iter_rows(named=True)}
     passages = _find_passages(targets, anchors, released=released, documents=documents)
     explanations: dict[str, list[LineExplanation]] = defaultdict(list)

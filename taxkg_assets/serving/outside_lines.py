@@ -190,7 +190,7 @@ def _find_headings(released: Released, form: str, number: str, part: str) -> dic
     anchors = released.read_documents("anchors", [row["document_id"] for row in booklets])
     headings_by_document: dict[str, list[str]] = defaultdict(list)
     for anchor_id in find_headings(form, number, anchors, documents=booklets, part=part):
-        headings_by_document[anchor_id.partition("#")[0]].append(anchor_id)
+        headings_by_document[anchor_id.rpartition("#")[0]].append(anchor_id)
     return {
         row["document_id"]: headings_by_document[row["document_id"]]
         for row in booklets

@@ -20,6 +20,7 @@ from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import ProposalOutcome, Task
 from taxkg_assets.prompts.document_tasks import QualityProposal
 from taxkg_assets.prompts.tasks import QUALITY_VALIDATION
+from taxkg_assets.rules.models.semantic import load_semantic
 from taxkg_assets_tests.chunking.plain import CARS, DEPOSITS, RENT, encode, section_of
 
 
@@ -54,6 +55,13 @@ def test_a_full_unit_is_cut_where_its_last_paragraph_begins() -> None:
     units = find_semantic_units(blocks, title="A guide", proposer=RuleProposer(), encode=encode)
     assert len(units) > 1
     assert all(unit.blocks[0].begins_line for unit in units)
+
+
+def test_headings_without_text_do_not_make_one_endless_unit() -> None:
+    blocks = find_micro_blocks([section_of([f"Deposits held in house {n}." for n in range(200)])])
+    units = find_semantic_units(blocks, title="A guide", proposer=RuleProposer(), encode=encode)
+    assert sum(len(unit.blocks) for unit in units) == len(blocks) == 200
+    assert max(unit.words for unit in units) <= load_semantic().sizes.max_words
 
 
 class _Strict(RuleProposer):

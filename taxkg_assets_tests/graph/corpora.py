@@ -69,7 +69,7 @@ def anchor(
     anchor_id: str, kind: str, key: str | None, heading: str, *, perspective: str, parent: str | None = None
 ) -> dict[str, Any]:
     """One row of `anchors`."""
-    document_id = anchor_id.split("#")[0]
+    document_id = anchor_id.rpartition("#")[0]
     return {
         "anchor_id": anchor_id,
         "document_id": document_id,
@@ -140,7 +140,7 @@ def section(element_id: str, anchor_id: str | None, ix: int, text: str) -> dict[
     return {
         "element_id": element_id,
         "anchor_id": anchor_id,
-        "document_id": element_id.split(":")[0],
+        "document_id": element_id.rsplit(":", 2)[0],
         "page": 1,
         "paragraph_ix": ix,
         "source": "layout",

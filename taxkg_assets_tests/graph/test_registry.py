@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
+from taxkg_assets.graph import registry as registry_module
+from taxkg_assets.graph.names import find_abbreviations
 from taxkg_assets.graph.registry import (
     build_registry,
     find_invented_names,
@@ -121,14 +123,40 @@ def test_printed_abbreviations_are_names_where_they_mean_one_box() -> None:
     assert aliases["box_3"] == ["FV of land"]
     assert aliases["box_4"] == ["sold trees and shrubs"], "its initials are printed nowhere"
     assert aliases["box_5"] == []
-    assert find_invented_names(registry, sections).height == 0
+    assert find_invented_names(registry, sections, anchors=_HEADINGS).height == 0
 
 
 def test_an_abbreviation_that_no_one_prints_is_listed() -> None:
     registry = _registry().with_columns(aliases=pl.lit(["RPB of barns"], pl.List(pl.String))).head(1)
     sections = schemas.Sections.validate(schemas.Sections.sample(overrides=[{"text": "Rent paid for barns (RPBX)."}]))
-    found = find_invented_names(registry, sections)
+    found = find_invented_names(registry, sections, anchors=_HEADINGS)
     assert found.select("alias", "abbreviation").rows() == [("RPB of barns", "RPB")]
+
+
+def test_an_abbreviation_may_be_printed_in_a_heading_only() -> None:
+    headings = _anchors(
+        ("i1099x", "box", "box_2a", "Box 2a. Rent Paid by STB Owners"),
+        ("i1099x", "box", "box_4", "Box 4. INCOME TAX WITHHELD BY OWNER"),
+    )
+    registry = build_registry(_FACES, headings, documents=_documents(), sections=schemas.Sections.create_empty())
+    aliases = dict(registry.select("box_key", "aliases").rows())
+    assert aliases["box_2a"] == ["Rent Paid by STB Owners"]
+    assert aliases["box_4"] == ["INCOME TAX WITHHELD BY OWNER"]
+    assert find_invented_names(registry, schemas.Sections.create_empty(), anchors=headings).is_empty()
+
+
+def test_words_of_a_name_in_capitals_are_no_abbreviations() -> None:
+    assert find_abbreviations("TAX WITHHELD BY OWNER") == []
+    assert find_abbreviations("FV") == ["FV"]
+    assert find_abbreviations("Rent for a STB") == ["STB"]
+
+
+def test_a_name_with_an_invented_abbreviation_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry_module, "find_aliases", lambda face, usage: [f"QZ of {face['box_key']}", "Barns"])
+    registry = build_registry(
+        _FACES.head(1), _HEADINGS, documents=_documents(), sections=schemas.Sections.create_empty()
+    )
+    assert registry["aliases"].to_list() == [["Barns"]]
 
 
 def test_a_customary_abbreviation_is_a_name_where_a_document_prints_it() -> None:

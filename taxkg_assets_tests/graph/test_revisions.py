@@ -237,6 +237,20 @@ def test_a_change_that_is_not_printed_is_a_fault(changed: dict[str, pl.Expr], fa
     assert any(found.startswith(fault) for found in find_invalid_changes(broken, **frames)["fault"])
 
 
+@pytest.mark.parametrize("name", ["p9; a", "p9 → a", "p9:1-2; a", "p9:0-4 → a → b", "; "])
+def test_a_file_name_may_contain_the_separators_of_the_evidence(name: str) -> None:
+    before, after = (
+        Paper(f"{name}--{year}", year, doc_type="publication").heading("Dues") for year in ("2030", "2031")
+    )
+    before.text(f"{LONG} {OTHER}", "Ask the master.")
+    after.text(f"{LONG.replace('dues', 'a toll')} {OTHER.replace('twice', 'half')}", "A raft pays nothing at all.")
+    revisions, frames = revisions_of(before, after)
+    assert revisions.height
+    assert find_invalid_changes(revisions, **frames).is_empty()
+    other_file = Revisions.cast(revisions.head(1).with_columns(evidence=pl.lit("p8:p0001:e0001:0-4 → ")))
+    assert find_invalid_changes(other_file, **frames)["fault"].to_list()[0].startswith("evidence points nowhere")
+
+
 def test_a_draft_in_the_table_is_a_fault() -> None:
     revisions, frames = corpus()
     frames["documents"] = Documents.cast(frames["documents"].with_columns(is_draft=pl.lit(True)))

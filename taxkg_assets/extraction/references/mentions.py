@@ -7,6 +7,7 @@ sentence says about the target (relation, polarity) is decided in `polarity`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, reduce
@@ -22,6 +23,7 @@ from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.families import RuleList
 from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.references import Named, Titled, load_references
+from taxkg_assets.rules.models.sentences import load_sentences
 
 _TITLED = ("lettered_part", "roman_part", "lettered_section", "numbered_chapter", "see_title_in_publication")
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
@@ -96,12 +98,13 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
     if not rule_words:
         return []
     mentions: list[Mention] = list(headings.find_in(text, rule_words=rule_words))
-    taken_ranges = [mention.group for mention in mentions]
+    taken_ranges = _TakenRanges(mention.group for mention in mentions)
     for rule in _usable_rules(load_references().mentions, text, rule_words=rule_words):
         for new_mentions in _read_rule(text, rule):
             # Between the items of a list there may be others: "line 1b (if Box A is checked), line 2".
-            if not (taken_ranges and _overlap(new_mentions, taken_ranges)):
-                taken_ranges.extend((mention.start, mention.end) for mention in new_mentions)
+            if not any(taken_ranges.overlap(mention.start, mention.end) for mention in new_mentions):
+                for mention in new_mentions:
+                    taken_ranges.add(mention.start, mention.end)
                 mentions.extend(new_mentions)
     for title_rule in _usable_rules(load_references().named_sections, text, rule_words=rule_words):
         mentions.extend(_read_titles(text, title_rule, taken_ranges=taken_ranges))
@@ -111,14 +114,23 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
     return _attach_forms(text, mentions)
 
 
-def _overlap(mentions: Sequence[Mention], taken_ranges: Sequence[tuple[int, int]]) -> bool:
-    """Decide whether any mention shares a character with a range."""
-    for mention in mentions:
-        first, last = mention.start, mention.end
-        for start, end in taken_ranges:
-            if start < last and first < end:
-                return True
-    return False
+class _TakenRanges:
+    """Ranges of a text that mentions have, found by place."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
+        self._ranges = sorted(ranges)
+        self._longest = max((end - start for start, end in self._ranges), default=0)
+
+    def add(self, start: int, end: int) -> None:
+        """Add a range."""
+        insort(self._ranges, (start, end))
+        self._longest = max(self._longest, end - start)
+
+    def overlap(self, start: int, end: int) -> bool:
+        """Decide whether a range shares a character with any of these."""
+        first_ix = bisect_left(self._ranges, (start - self._longest,))
+        last_ix = bisect_left(self._ranges, (end,))
+        return any(start < range_end for _, range_end in self._ranges[first_ix:last_ix])
 
 
 def _usable_rules(rules: RuleList[_Titled], text: str, *, rule_words: int) -> Iterator[_Titled]:
@@ -303,16 +315,16 @@ def _build_target(rule: Named, item: str, named_groups: dict[str, str]) -> str:
     return " ".join(target.format(**values).split())
 
 
-def _read_titles(text: str, rule: Rule, *, taken_ranges: list[tuple[int, int]]) -> Iterator[Mention]:
+def _read_titles(text: str, rule: Rule, *, taken_ranges: _TakenRanges) -> Iterator[Mention]:
     """Read a heading that the text names but the document's anchors do not hold."""
     no_title = load_references().context.not_section_titles.pattern
     for match in rule.pattern.finditer(text):
         start, end = match.span("item")
-        if no_title.match(match["item"]) or any(low < end and start < high for low, high in taken_ranges):
+        if no_title.match(match["item"]) or taken_ranges.overlap(start, end):
             continue
         item = match["item"].rstrip(",")
         end = start + len(item)
-        taken_ranges.append((start, end))
+        taken_ranges.add(start, end)
         yield Mention("section", item, start, end, (start, end), rule.id)
 
 
@@ -323,18 +335,26 @@ def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
         mentions[ix] if mentions[ix].target == target else replace(mentions[ix], target=target)
         for ix, target in name_schedules(text, mentions)
     ]
+    forms = [mention for mention in named_mentions if mention.kind in ("form", "publication")]
+    starts = [mention.start for mention in forms]
+    reach = load_sentences().most_characters
     return [
-        _attach_form(text, mention, named_mentions, after=form_after)
+        _attach_form(
+            text,
+            mention,
+            forms[bisect_left(starts, mention.group[0] - reach) : bisect_right(starts, mention.group[1] + reach)],
+            after=form_after,
+        )
         if mention.kind in ("box", "line", "section")
         else mention
         for mention in named_mentions
     ]
 
 
-def _attach_form(text: str, mention: Mention, mentions: list[Mention], *, after: re.Pattern[str]) -> Mention:
+def _attach_form(text: str, mention: Mention, forms: list[Mention], *, after: re.Pattern[str]) -> Mention:
     start, end = mention.group
-    for other in mentions:
-        if other.kind not in ("form", "publication") or (mention.kind == "box" and _has_no_boxes(text, other)):
+    for other in forms:
+        if mention.kind == "box" and _has_no_boxes(text, other):
             continue
         follows = other.group[0] >= end and after.match(text[end : other.group[0]]) is not None
         follows = follows and not is_put_into(text, mention, other)

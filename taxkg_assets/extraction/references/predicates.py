@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from taxkg_assets.rules.families import RuleList
 from taxkg_assets.rules.loader import Rule
@@ -126,7 +126,13 @@ _Rule = TypeVar("_Rule", bound=Rule)
 
 def _find_mood(head: str, rules: RuleList[_Rule]) -> tuple[_Rule, re.Match[str]] | None:
     """Find the first rule of a list that the words before a verb end with."""
-    near = head[-load_predicates().reach_characters :]
+    found: tuple[_Rule, re.Match[str]] | None = _find_mood_near(head[-load_predicates().reach_characters :], rules)
+    return found
+
+
+# A long sentence is read once for each of its mentions, with the same words before the same verbs.
+@lru_cache(maxsize=4096)
+def _find_mood_near(near: str, rules: RuleList[Any]) -> tuple[Any, re.Match[str]] | None:
     small = near.lower()
     for rule in rules:
         match = rule.pattern.search(near) if rule.may_match(small) else None

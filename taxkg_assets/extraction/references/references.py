@@ -7,6 +7,7 @@ document's mentions of itself. Which node a reference reaches is decided in the 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -143,6 +144,7 @@ def _read_section(
     is_own_flags = [
         _is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localized_mentions
     ]
+    named = _list_named(localized_mentions, is_own_flags)
     mentions_by_question: dict[tuple[Any, ...], MentionInSentence] = {}
     lead = find_lead(lead) if lead else ""
     is_denied = denies(lead)
@@ -165,31 +167,33 @@ def _read_section(
                 is_container=cluster.is_container,
                 is_self=is_self,
                 is_denied=is_denied,
-                masks=_find_masks(localized_mentions, is_own_flags, sentence=(start, end), cluster=cluster),
+                masks=_find_masks(named, sentence=(start, end), cluster=cluster),
             )
             mentions_by_question[question] = mention_in_sentence
         yield _PlacedMention(section, mention, start, end, is_self, mention_in_sentence)
 
 
-def _find_masks(
-    mentions: Sequence[Mention], is_own_flags: Sequence[bool], *, sentence: tuple[int, int], cluster: ClusterRange
-) -> tuple[tuple[int, int, str], ...]:
-    """Find what else a sentence names, outside the place in question: the owner's box or line, and headings."""
-    start, end = sentence
-    masks: set[tuple[int, int, str]] = set()
+def _list_named(mentions: Sequence[Mention], is_own_flags: Sequence[bool]) -> list[tuple[int, int, str]]:
+    """List where a text names the owner's box or line, or a heading, with the word that replaces it, in order."""
+    named: set[tuple[int, int, str]] = set()
     for mention, is_own in zip(mentions, is_own_flags, strict=True):
-        mention_start, mention_end = mention.group
-        if not (
-            start <= mention_start
-            and mention_end <= end
-            and (mention_end <= cluster.start or mention_start >= cluster.end)
-        ):
-            continue
         if is_own and mention.kind in ("box", "line"):
-            masks.add((mention_start - start, mention_end - start, "here"))
+            named.add((*mention.group, "here"))
         elif mention.rule_id == "known_heading":
-            masks.add((mention_start - start, mention_end - start, "Heading"))
-    return tuple(sorted(masks))
+            named.add((*mention.group, "Heading"))
+    return sorted(named)
+
+
+def _find_masks(
+    named: Sequence[tuple[int, int, str]], *, sentence: tuple[int, int], cluster: ClusterRange
+) -> tuple[tuple[int, int, str], ...]:
+    """Find what else a sentence names, outside the place in question, with offsets in the sentence."""
+    start, end = sentence
+    return tuple(
+        (named_start - start, named_end - start, word)
+        for named_start, named_end, word in named[bisect_left(named, (start,)) : bisect_left(named, (end,))]
+        if named_end <= end and (named_end <= cluster.start or named_start >= cluster.end)
+    )
 
 
 def _build_rows(placed_mentions: Sequence[_PlacedMention], linked_texts: LinkedTexts) -> pl.DataFrame:

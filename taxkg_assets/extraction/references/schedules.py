@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from taxkg_assets.rules.models.references import load_references
+from taxkg_assets.rules.models.sentences import load_sentences
 
 FORMS_IN_PARENTHESES = re.compile(
     r"^\s*\(Forms?\s+[\w-]+(?:(?:,(?:\s+(?:or|and))?|\s+(?:or|and))\s+(?:Form\s+)?(?!(?:or|and)\b)[\w-]+)*\)"
@@ -50,8 +51,9 @@ def name_schedules(text: str, mentions: Sequence[NamedMention]) -> list[tuple[in
 def _find_forms(text: str, schedule: NamedMention, mentions: Sequence[NamedMention]) -> list[NamedMention]:
     """Find the forms of a schedule: those in parentheses behind it, the one that it is of, or the one before it."""
     end = _end_of(schedule, text)
+    reach = load_sentences().most_characters
     for other in mentions:
-        if other.rule_id != "form":
+        if other.rule_id != "form" or other.start - end > reach or schedule.start - other.group[1] > reach:
             continue
         if other.start >= end and _OF_FORM.fullmatch(text[end : other.start]):
             is_closed = text[other.group[1] :].lstrip().startswith(")")

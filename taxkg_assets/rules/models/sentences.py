@@ -24,10 +24,12 @@ class Sentences(Family):
     """Content of `rules/sentences.yaml`, without its lists of patterns.
 
     Attributes:
+        most_characters: Length of the longest sentence; what is longer is cut at blanks.
         openings: Regular expression of the words that begin a sentence after an abbreviation.
     """
 
     dense: Dense
+    most_characters: int
     openings: str
     ends: RuleList[Rule]
     abbreviations: RuleList[Rule]
