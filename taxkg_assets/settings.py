@@ -75,8 +75,8 @@ class Settings(BaseModel):
         default=0.1,
         ge=0,
         le=1,
-        description="maximum share of documents withheld by document checks, or left out of a table; above it, the build is "
-        "blocked",
+        description="maximum share of documents withheld by document checks or left out of a table; above it, the build "
+        "is blocked",
     )
     withheld_least: int = Field(
         default=5, ge=1, description="number of such documents below which the share does not block the build"

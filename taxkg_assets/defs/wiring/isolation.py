@@ -131,6 +131,9 @@ def drop_documents(frames: Mapping[str, pl.DataFrame], names: Collection[str]) -
     Args:
         frames: Tables by name.
         names: Documents.
+
+    Returns:
+        The tables by name; those without a column of documents as they are.
     """
     dropped = pl.Series(list(names), dtype=pl.String).implode()
 
