@@ -122,7 +122,7 @@ document_quality = table(
     group="quality",
     resources={"checks": lambda home: ALL_CHECKS, "failures": lambda home: read_failures(home.store)},
     fingerprint=lambda home: frame_digest(read_failures(home.store)),
-    after=("revisions", "summaries", "flows"),
+    after=("revisions", "flows"),
     code=[check.find for check in _LIBRARY_CHECKS if check.find is not None],
     show=show_quality,
 )

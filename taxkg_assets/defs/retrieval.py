@@ -211,7 +211,6 @@ summaries = table(
     resources={"proposer": open_proposer},
     fingerprint=proposer_fingerprint,
     parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", digest_each=digest_running_text),
-    isolated=True,
 )
 
 
