@@ -75,7 +75,7 @@ class Settings(BaseModel):
         default=0.1,
         ge=0,
         le=1,
-        description="maximum share of documents withheld by document checks or left out of a table; above it, the build "
+        description="maximum share of documents withheld by document checks or left out of a table; above it, a build "
         "is blocked",
     )
     withheld_least: int = Field(
