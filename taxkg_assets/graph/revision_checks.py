@@ -181,13 +181,13 @@ def _read_pointers(evidence: str, document_id: str, *, first_at: int, printed: _
             if (document_id, evidence[at : match.start()]) in printed.longest:
                 known_range = match
                 break
-        match = known_range or first_range
-        if match is None:
+        nearest_range = known_range or first_range
+        if nearest_range is None:
             pointers.append(_Pointer(evidence[at:], "", 0, -1))
             return pointers, len(evidence)
-        text = evidence[at : match.start("separator")]
-        pointers.append(_Pointer(text, evidence[at : match.start()], int(match["start"]), int(match["end"])))
-        at = match.end()
-        if match["separator"] == _ARROW:
+        text, source = evidence[at : nearest_range.start("separator")], evidence[at : nearest_range.start()]
+        pointers.append(_Pointer(text, source, int(nearest_range["start"]), int(nearest_range["end"])))
+        at = nearest_range.end()
+        if nearest_range["separator"] == _ARROW:
             break
     return pointers, at
