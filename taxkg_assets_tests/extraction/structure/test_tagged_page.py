@@ -426,6 +426,19 @@ def test_the_word_of_an_icon_may_be_below_a_callout_of_one_line(drop: int, role:
     assert (rows["Count each hive once."], rows["TIP"]) == (role, "PageArtifact")
 
 
+@pytest.mark.parametrize("gap", [3, 4])
+@pytest.mark.parametrize("is_tagged", [True, False])
+def test_an_icon_marks_only_the_paragraph_that_it_is_next_to(gap: int, is_tagged: bool) -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(4))
+    pdf.to(LEFT + 40, 200).put("P", "Count each hive once.", gap=0)
+    pdf.put("P", "Keep the list of hives for", "three years in the shed.", gap=gap).to(LEFT, 211.2 + gap)
+    with pdf.tag("Figure"):
+        pdf.run("TIP", "b", size=8)
+    data = pdf.to(LEFT, 300).put("P", *fill(4, about="wax")).bytes(is_tagged=is_tagged)
+    elements = extract(data, document_id="x").frames["elements"]
+    assert elements.filter(role="Callout")["text"].to_list() == ["Keep the list of hives for three years in the shed."]
+
+
 def test_the_title_of_the_closing_notice_needs_no_full_stop() -> None:
     pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(4))
     with pdf.tag("P"):
