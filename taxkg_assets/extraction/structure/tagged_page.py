@@ -254,21 +254,21 @@ def _return_numbers(units: Sequence[TagUnit]) -> set[int]:
         if not _is_number(number):
             continue
         line = number.lines[0]
-        title_ix = next((ix for ix, unit in enumerate(units) if _is_right_behind(unit.lines[0], line)), number_ix)
-        table = _find_titled_table(units[title_ix + 1 : number_ix])
+        title_ix = next((ix for ix, unit in enumerate(units) if _is_right_behind(unit.lines[0], line)), len(units))
+        table = _find_titled_table(units[title_ix + 1 :], number)
         if table is not None:
             table.lines.insert(0, line)
             returned.add(number_ix)
     return returned
 
 
-def _find_titled_table(units: Sequence[TagUnit]) -> TagUnit | None:
+def _find_titled_table(units: Sequence[TagUnit], number: TagUnit) -> TagUnit | None:
     """Find the table among the units after its title; text and other captions are between no title and its table."""
     limit = thresholds()
     for unit in units[: int(limit.caption_units) + 1]:
         if unit.table_ix >= 0:
             return unit
-        if _is_text(unit) or load_roles().table_captions.matches(unit.lines[0].text):
+        if unit is not number and (_is_text(unit) or load_roles().table_captions.matches(unit.lines[0].text)):
             return None
     return None
 
