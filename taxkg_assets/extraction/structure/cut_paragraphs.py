@@ -81,7 +81,7 @@ def is_cut(passage: Passage) -> bool:
 def opens_section(heading: Block, *, is_before_table: bool) -> bool:
     """Decide whether the text under a heading is that of a section, and not of a table with a title of its own.
 
-    Without tags, any heading before a table may be the table's title.
+    Any heading before a table may be the title of what floats with the table.
 
     Args:
         heading: Block of the heading.
@@ -90,7 +90,7 @@ def opens_section(heading: Block, *, is_before_table: bool) -> bool:
     Returns:
         Whether a paragraph that is cut before the heading cannot continue after the text.
     """
-    return not heading.heads_table and (bool(heading.path) or not is_before_table)
+    return not heading.heads_table and not is_before_table
 
 
 def ends_cut(cut: Passage, passage: Passage, *, is_before_table: bool, has_same_owner: bool, is_parted: bool) -> bool:

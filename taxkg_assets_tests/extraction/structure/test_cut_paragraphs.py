@@ -47,8 +47,6 @@ def _read_owners(pdf: TaggedPdf, *, is_tagged: bool = True) -> tuple[str | None,
         (True, True, False),
         (False, True, True),
         (False, True, False),
-        # Without tags, a heading with text over a table may be the title of the table.
-        (True, False, True),
     ],
 )
 def test_the_text_of_another_section_ends_a_cut_paragraph(
