@@ -1,7 +1,8 @@
 """The form template (XFA): every fillable field as its maker described it, by the path of its names.
 
 A template is a file inside a file and may be hostile: document types and entities are refused, bytes, elements and
-depth are bounded, and nothing in it is ever run or followed. What cannot be trusted is empty and says why.
+depth are bounded, and nothing in it is ever run or followed. What cannot be trusted is empty and says why. Elements
+that only say what is drawn are taken out unread, so damage inside one of them does not count.
 """
 
 from __future__ import annotations

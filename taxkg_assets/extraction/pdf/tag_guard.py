@@ -106,12 +106,16 @@ class _Guard:
                 for part in parts:
                     # Texts next to each other often have the same element, which is then already measured.
                     object_number = number(part)
-                    is_known = object_number in self._depths
-                    if is_known and object_number:
+                    if (object_number and object_number in self._depths) or not is_dict(part):
                         continue
-                    self.may_replace_text = self.may_replace_text or value(part, _REPLACED) is not None
-                    if not is_known and not self._measure_below_known(part, object_number) and is_dict(part):
+                    if self._measure_below_known(part, object_number):
+                        self._inspect(part)
+                    else:
                         self._measure(part, object_number)
+
+    def _inspect(self, element: Any) -> None:
+        """Note whether an element states other words than its glyphs, before its depth becomes known."""
+        self.may_replace_text = self.may_replace_text or _GET(element, _REPLACED) is not None
 
     def _measure_below_known(self, element: Any, object_number: int) -> bool:
         """Measure an element whose parent was measured before, as for most elements; return False for any other."""
@@ -136,6 +140,7 @@ class _Guard:
             if object_number and object_number in depths:
                 depth = depths[object_number]
                 break
+            self._inspect(node)
             chain.append(object_number)
             if len(chain) > MAX_DEPTH:
                 raise _DangerError("The structure tree is too deep, or a part of it is its own parent.")

@@ -306,13 +306,23 @@ class BlockMaker:
         first = paragraph.first
         if first.spans[0].is_bold and load_roles().callouts.matches(first.text):
             return True
-        limits = thresholds()
-        # The word of an icon is at the foot of its picture, below a callout of one line.
-        low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1 + limits.icon_word_sizes * first.size
-        reach = limits.icon_reach_pt
+        low, reach = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1, thresholds().icon_reach_pt
         return any(
-            icon.x1 <= first.x0 + 2 and first.x0 - icon.x1 < reach and icon.y0 < low and icon.y1 > first.y0 - 2
+            icon.x1 <= first.x0 + 2
+            and first.x0 - icon.x1 < reach
+            and icon.y1 > first.y0 - 2
+            and (icon.y0 < low or self._has_word_below(icon, paragraph))
             for icon in self.marks.callout_icons
+        )
+
+    def _has_word_below(self, icon: Line, paragraph: Paragraph) -> bool:
+        """Decide whether the word at the foot of an icon is right below a callout of one line, and next to no other."""
+        first = paragraph.first
+        if len(paragraph.lines) > 1 or icon.y0 >= first.y1 + thresholds().icon_word_sizes * first.size:
+            return False
+        return not any(
+            line.y0 > first.y0 and abs(line.x0 - first.x0) <= 2 and line.y0 < icon.y1 and line.y1 > icon.y0
+            for line in self.marks.lines
         )
 
     def _closes_heading(self, paragraph: Paragraph) -> bool:

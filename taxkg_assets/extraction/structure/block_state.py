@@ -46,6 +46,7 @@ class PageMarks:
         callout_icons: Lines that are icons.
         separator_ys: Heights of the rules across a form's face, in points.
         masthead_floor: Bottom of a form's masthead, in points; 0 where no rule ends it.
+        lines: All lines of the page.
     """
 
     left_edge_counts: Counter[int]
@@ -53,3 +54,4 @@ class PageMarks:
     callout_icons: Sequence[Line]
     separator_ys: Sequence[float] = ()
     masthead_floor: float = 0.0
+    lines: Sequence[Line] = ()

@@ -78,7 +78,22 @@ def is_cut(passage: Passage) -> bool:
     return _is_running(passage.block) and load_roles().cut_sentences.matches(passage.text[-12:])
 
 
-def ends_cut(cut: Passage, passage: Passage, *, is_before_table: bool, has_same_owner: bool) -> bool:
+def opens_section(heading: Block, *, is_before_table: bool) -> bool:
+    """Decide whether the text under a heading is that of a section, and not of a table with a title of its own.
+
+    Any heading before a table may be the title of what floats with the table.
+
+    Args:
+        heading: Block of the heading.
+        is_before_table: Whether no table was between the heading and its text.
+
+    Returns:
+        Whether a paragraph that is cut before the heading cannot continue after the text.
+    """
+    return not heading.heads_table and not is_before_table
+
+
+def ends_cut(cut: Passage, passage: Passage, *, is_before_table: bool, has_same_owner: bool, is_parted: bool) -> bool:
     """Decide whether a passage shows that a cut paragraph ended before it.
 
     Items of a list end without a period, so an item continues past other text only if it fills its last line.
@@ -88,13 +103,14 @@ def ends_cut(cut: Passage, passage: Passage, *, is_before_table: bool, has_same_
         passage: Passage after it that does not continue it.
         is_before_table: Whether no table was between both.
         has_same_owner: Whether both are under the same heading.
+        is_parted: Whether the passage is under a heading that is not above the cut paragraph and opens a section.
 
     Returns:
         Whether the cut paragraph ended.
     """
     if cut.block.role == "ListBlock" and not _fills_last_line(cut):
         return True
-    return is_before_table and _is_running(passage.block) and has_same_owner
+    return _is_running(passage.block) and (is_parted or (is_before_table and has_same_owner))
 
 
 def resumes(cut: Passage, block: Block, *, before: Block) -> bool:
@@ -135,12 +151,13 @@ class OpenHeadings:
         self._has_table = False
         self._previous: Block | None = None
 
-    def read(self, block: Block, headings: Sequence[int]) -> Sequence[int] | None:
+    def read(self, block: Block, headings: Sequence[int], *, innermost: Block | None) -> Sequence[int] | None:
         """Read the next block of text or of a table.
 
         Args:
             block: The block.
             headings: Numbers of the headings that are open, from the outermost to the innermost.
+            innermost: Block of the innermost one; None for none.
 
         Returns:
             Numbers of the headings that were open around the first half of the paragraph that the block continues;
@@ -163,6 +180,9 @@ class OpenHeadings:
             passage,
             is_before_table=not self._has_table,
             has_same_owner=tuple(headings[-1:]) == tuple(self._headings[-1:]),
+            is_parted=innermost is not None
+            and headings[-1] not in self._headings
+            and opens_section(innermost, is_before_table=not self._has_table),
         ):
             self._cut = None
         return None

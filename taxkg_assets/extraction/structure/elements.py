@@ -131,7 +131,7 @@ def _find_page_blocks(
 
 def _find_marks(page: Page, lines: Sequence[Line], state: DocumentState, *, icons: Sequence[Line]) -> PageMarks:
     left_edges = Counter(map(round, [line.x0 for line in lines]))
-    return PageMarks(left_edges, find_title_floor(page, state.style, lines), icons)
+    return PageMarks(left_edges, find_title_floor(page, state.style, lines), icons, lines=lines)
 
 
 def _add_masthead(marks: PageMarks, page: Page, lines: Sequence[Line], separator_ys: Sequence[float]) -> PageMarks:

@@ -104,7 +104,8 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
         elif block.is_after_list:
             outline.end_list()
         if block.role in CONTENT_ROLES:
-            outline.reopen(open_headings.read(block, outline.stack))
+            innermost = outline.headings[outline.stack[-1]].block if outline.stack else None
+            outline.reopen(open_headings.read(block, outline.stack, innermost=innermost))
         previous_block = block
     return outline.headings
 

@@ -15,6 +15,7 @@ from taxkg_assets.extraction.structure.cut_paragraphs import (
     SAME_SIZE_PT,
     ends_cut,
     is_cut,
+    opens_section,
     place_of,
     resumes,
 )
@@ -179,13 +180,19 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             open_row = row
         else:
             open_row.floats += 1
-    return _resume_after_tables(rows)
+    headings = {
+        owners.by_element[block.element_id][0]: block for block in blocks if block.element_id in owners.by_element
+    }
+    return _resume_after_tables(rows, headings, parents=owners.parents)
 
 
-def _resume_after_tables(rows: Sequence[_Row]) -> list[_Row]:
+def _resume_after_tables(
+    rows: Sequence[_Row], headings: Mapping[str, Block], *, parents: Mapping[str, str | None]
+) -> list[_Row]:
     """Join the halves of a paragraph around a table that fills the foot or the head of a page.
 
-    Text that follows the second half belongs to the paragraph's heading again, not to the table's.
+    Text that follows the second half belongs to the paragraph's heading again, not to the table's. `headings` are the
+    blocks of the headings by their ids.
     """
     joined_rows: list[_Row] = []
     cut_row: _Row | None = None
@@ -213,11 +220,24 @@ def _resume_after_tables(rows: Sequence[_Row]) -> list[_Row]:
         if is_cut(row):
             cut_row, has_table = row, False
         elif cut_row is not None and ends_cut(
-            cut_row, row, is_before_table=not has_table, has_same_owner=row.anchor_id == cut_row.anchor_id
+            cut_row,
+            row,
+            is_before_table=not has_table,
+            has_same_owner=row.anchor_id == cut_row.anchor_id,
+            is_parted=row.anchor_id is not None
+            and not _is_above(row.anchor_id, cut_row.anchor_id, parents)
+            and opens_section(headings[row.anchor_id], is_before_table=not has_table),
         ):
             cut_row = None
         joined_rows.append(row)
     return joined_rows
+
+
+def _is_above(anchor_id: str, other_id: str | None, parents: Mapping[str, str | None]) -> bool:
+    """Decide whether a heading is another one or above it."""
+    while other_id is not None and other_id != anchor_id:
+        other_id = parents[other_id]
+    return other_id is not None
 
 
 def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Mapping[tuple[int, str], Block]) -> _Row:

@@ -250,18 +250,32 @@ def _return_numbers(units: Sequence[TagUnit]) -> set[int]:
     are part of a table now.
     """
     returned: set[int] = set()
-    reach = int(thresholds().caption_units) + 1
     for number_ix, number in enumerate(units):
         if not _is_number(number):
             continue
         line = number.lines[0]
-        title_ix = next((ix for ix, unit in enumerate(units) if _is_right_behind(unit.lines[0], line)), None)
-        below = units[title_ix + 1 : title_ix + 1 + reach] if title_ix is not None else ()
-        table = next((unit for unit in below if unit.table_ix >= 0), None)
+        title_ix = next((ix for ix, unit in enumerate(units) if _is_right_behind(unit.lines[0], line)), len(units))
+        table = _find_titled_table(units[title_ix + 1 :], number)
         if table is not None:
             table.lines.insert(0, line)
             returned.add(number_ix)
     return returned
+
+
+def _find_titled_table(units: Sequence[TagUnit], number: TagUnit) -> TagUnit | None:
+    """Find the table among the units after its title; text and other captions are between no title and its table."""
+    limit = thresholds()
+    for unit in units[: int(limit.caption_units) + 1]:
+        if unit.table_ix >= 0:
+            return unit
+        if unit is not number and (_is_text(unit) or load_roles().table_captions.matches(unit.lines[0].text)):
+            return None
+    return None
+
+
+def _is_text(unit: TagUnit) -> bool:
+    """Decide whether a unit is longer than a heading."""
+    return sum(len(line.text) for line in unit.lines) > thresholds().heading_chars
 
 
 def _is_number(unit: TagUnit) -> bool:
@@ -292,7 +306,7 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
         candidates: list[int] = []
         for unit_ix in range(ix - 1, max(-1, ix - 1 - int(limit.caption_units)), -1):
             other = units[unit_ix]
-            if other.table_ix >= 0 or sum(len(line.text) for line in other.lines) > limit.heading_chars:
+            if other.table_ix >= 0 or _is_text(other):
                 break
             candidates.append(unit_ix)
             if load_roles().table_captions.matches(other.lines[0].text):
@@ -337,7 +351,7 @@ def _is_large(unit: TagUnit, *, body: float) -> bool:
     limit = thresholds()
     if unit.table_ix >= 0 or unit.place.figure_ix >= 0 or unit.lines[0].size < limit.display_size_frac * body:
         return False
-    return sum(len(line.text) for line in unit.lines) <= limit.heading_chars
+    return not _is_text(unit)
 
 
 def _share_lines(unit: TagUnit, page: Page, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:

@@ -342,8 +342,15 @@ def _without_sentence(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
     end = next((ix for ix, line in enumerate(lines) if not _is_of_title(line)), len(lines))
     is_heading = end > 0 and all(run.is_bold for line in lines[:end] for run in line)
     text = _join_lines(lines[end:])
-    is_sentence = len(text.split()) >= _SENTENCE_WORDS and load_roles().sentence_ends.matches(text)
-    return lines[:end] if is_heading and is_sentence else lines
+    return lines[:end] if is_heading and _is_sentence(text) else lines
+
+
+def _is_sentence(text: str) -> bool:
+    """Decide whether words are a statement: a question, a remark in parentheses or the lead to the table is none."""
+    inner = text.rstrip(".!")
+    is_remark = text.startswith("(") and inner.find(")") == len(inner) - 1
+    is_statement = load_roles().sentence_ends.matches(text) and text.rstrip('"”’)]')[-1:] in (".", "!")
+    return len(text.split()) >= _SENTENCE_WORDS and is_statement and not is_remark
 
 
 def _is_of_title(line: Sequence[Run]) -> bool:

@@ -83,10 +83,24 @@ def _replace(key: str) -> bytes:
     return build_hostile(change)
 
 
+def _replace_around_a_link(section: str = "", paragraph: str = "") -> bytes:
+    """Set a paragraph that begins with a link, with what the objects of its section and of itself say."""
+    pdf = TaggedPdf().put("P", *fill(5))
+    with pdf.tag("Sect", section), pdf.tag("P", paragraph):
+        with pdf.tag("Link"):
+            pdf.set("Pub. 5 tells more", gap=10)
+        pdf.set("about how the hives are counted here")
+    return pdf.put("P", *fill(4, about="wax")).bytes()
+
+
 @pytest.mark.parametrize("use_tags", [True, False])
 @pytest.mark.parametrize(
     ("data", "kinds"),
-    [(_hidden().bytes(), ["off page", "unpainted"]), (_replace("ActualText"), ["other glyphs"])],
+    [
+        (_hidden().bytes(), ["off page", "unpainted"]),
+        (_replace("ActualText"), ["other glyphs"]),
+        (_replace_around_a_link(paragraph=f"/ActualText ({FALSE})"), ["other glyphs"]),
+    ],
 )
 def test_text_under_tags_that_no_one_sees_is_dropped_and_reported(
     data: bytes, kinds: list[str], use_tags: bool
@@ -97,6 +111,14 @@ def test_text_under_tags_that_no_one_sees_is_dropped_and_reported(
     assert "Invisible text" in read.warnings[0]
     for frame in read.frames.values():
         assert FALSE not in frame.write_json()
+
+
+@pytest.mark.parametrize("use_tags", [True, False])
+def test_false_words_of_a_section_are_never_served(use_tags: bool) -> None:
+    read = extract(_replace_around_a_link(section=f"/ActualText ({FALSE})"), document_id="x", use_tags=use_tags)
+    for frame in read.frames.values():
+        assert FALSE not in frame.write_json()
+    assert any("about how the hives are counted here" in text for text in read.frames["sections"]["text"])
 
 
 @pytest.mark.parametrize("key", ["Alt", "E", "T"])

@@ -11,7 +11,7 @@ from taxkg_assets.extraction.pdf import tag_guard
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.pdf.tag_guard import find_tree_danger, inspect_tree
 from taxkg_assets_tests.extraction.navigation_pdfs import new_object
-from taxkg_assets_tests.extraction.tagged_pdf import find_elements, make_booklet, make_tables
+from taxkg_assets_tests.extraction.tagged_pdf import TaggedPdf, find_elements, make_booklet, make_tables
 
 
 def _deepen(document: Any, depth: int) -> None:
@@ -35,6 +35,19 @@ def test_words_in_place_of_glyphs_are_noted() -> None:
     document = make_booklet().build()
     assert not inspect_tree(document).may_replace_text
     document.xref_set_key(find_elements(document, "P")[-1], "ActualText", "(Rafts)")
+    assert inspect_tree(document).may_replace_text
+
+
+@pytest.mark.parametrize("kind", ["Sect", "P", "Link"])
+def test_words_in_place_of_glyphs_are_noted_wherever_they_are_above_a_text(kind: str) -> None:
+    pdf = TaggedPdf()
+    with pdf.tag("Sect"), pdf.tag("P"):
+        with pdf.tag("Link"):
+            pdf.set("Chart 5 tells more")
+        pdf.set("about the rafts")
+    document = pdf.build()
+    assert not inspect_tree(document).may_replace_text
+    document.xref_set_key(find_elements(document, kind)[0], "ActualText", "(Rafts)")
     assert inspect_tree(document).may_replace_text
 
 

@@ -426,6 +426,19 @@ def test_the_word_of_an_icon_may_be_below_a_callout_of_one_line(drop: int, role:
     assert (rows["Count each hive once."], rows["TIP"]) == (role, "PageArtifact")
 
 
+@pytest.mark.parametrize("gap", [3, 4])
+@pytest.mark.parametrize("is_tagged", [True, False])
+def test_an_icon_marks_only_the_paragraph_that_it_is_next_to(gap: int, is_tagged: bool) -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(4))
+    pdf.to(LEFT + 40, 200).put("P", "Count each hive once.", gap=0)
+    pdf.put("P", "Keep the list of hives for", "three years in the shed.", gap=gap).to(LEFT, 211.2 + gap)
+    with pdf.tag("Figure"):
+        pdf.run("TIP", "b", size=8)
+    data = pdf.to(LEFT, 300).put("P", *fill(4, about="wax")).bytes(is_tagged=is_tagged)
+    elements = extract(data, document_id="x").frames["elements"]
+    assert elements.filter(role="Callout")["text"].to_list() == ["Keep the list of hives for three years in the shed."]
+
+
 def test_the_title_of_the_closing_notice_needs_no_full_stop() -> None:
     pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(4))
     with pdf.tag("P"):
@@ -467,6 +480,27 @@ def test_the_number_of_a_table_that_is_tagged_after_the_text_is_part_of_the_tabl
     rows = [(row["text"][:15], row["table_id"] is not None) for row in frames["sections"].iter_rows(named=True)]
     assert rows == [("plain words on ", False), ("Table 4. Yields", True), ("plain words on ", False)]
     assert frames["elements"].filter(text="Table 4.")["table_id"].to_list() == ["tagged:p0001:t0"]
+
+
+@pytest.mark.parametrize("between", [fill(3), ["Hives have parts."]])
+@pytest.mark.parametrize("is_last", [False, True])
+def test_the_number_of_a_figure_is_no_part_of_the_next_table(between: list[str], is_last: bool) -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(6))
+    top = pdf.y + 12
+    if not is_last:
+        pdf.to(LEFT, top).put("P", "Figure 4.", face="b", gap=0)
+    pdf.to(LEFT + 55, top).put("P", "Parts of a hive", gap=0).to(LEFT, pdf.y + 4).put("P", *between, gap=10)
+    pdf.put("P", "Table 5. Yields of Hives", face="b", size=12, gap=10)
+    with pdf.tag("Table"):
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", *fill(3), gap=20)
+    if is_last:
+        pdf.to(LEFT, top).put("P", "Figure 4.", face="b", gap=0)
+    frames = pdf.extract().frames
+    assert frames["elements"].filter(text="Figure 4.")["table_id"].to_list() == [None]
+    assert "Figure 4." not in frames["tables"].write_json()
 
 
 def test_the_title_of_a_table_whose_number_is_tagged_inside_it_is_part_of_the_table() -> None:

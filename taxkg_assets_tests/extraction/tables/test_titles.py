@@ -46,6 +46,27 @@ def test_plain_words_below_a_heading_that_are_no_sentence_belong_to_the_title(wo
     assert find_caption(_lines(("Dues of Boats", True), (words, False)), _BOX) == f"Dues of Boats {words}"
 
 
+@pytest.mark.parametrize(
+    ("heading", "words"),
+    [
+        ("Dues of Boats", "(In thousands of dollars.)"),
+        ("Dues of Boats", "(In thousands of dollars)."),
+        ("Dues of Boats", "Is the boat one of yours?"),
+        ("Schedule X", "Use if your filing status is:"),
+    ],
+)
+def test_a_remark_a_question_or_a_lead_below_a_heading_belongs_to_the_title(heading: str, words: str) -> None:
+    assert find_caption(_lines((heading, True), (words, False)), _BOX) == f"{heading} {words}"
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Moor the boat at the quay (or at sea).", "Moor the boat. (See the map.)", "(Now) moor at the quay!"]
+)
+def test_a_sentence_with_a_remark_is_no_part_of_the_title(sentence: str) -> None:
+    lines = _lines(("Where To Moor", True), (sentence, False))
+    assert find_caption(lines, _BOX) == "Where To Moor"
+
+
 def test_a_note_below_a_heading_is_no_part_of_the_title_though_its_label_is_bold() -> None:
     lines = _lines(("Dues of Boats", True), ("Note.", True))
     note = Run("The dues are those of one year.", 100.0, lines[-1].y0, 240.0, lines[-1].y1, 9.0, False)
