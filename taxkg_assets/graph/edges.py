@@ -93,6 +93,8 @@ def build_edges(
             _definition_edges(Definitions(resolver, registry=registry_rows, texts=texts), sections),
         ]
     )
+    if not set(documents["document_id"]) <= known:  # nothing leads to a document whose nodes could not be built
+        edges = edges.filter(pl.all_horizontal(pl.col("source_id", "target_id").is_in(nodes["node_id"].implode())))
     return Edges.validate(_choose_best(edges.filter(pl.col("source_id") != pl.col("target_id"))))
 
 

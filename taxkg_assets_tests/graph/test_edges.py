@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
+from taxkg_assets.graph.edges import build_edges
 from taxkg_assets.graph.integrity import (
     find_dangling_edges,
     find_parent_cycles,
@@ -25,6 +28,19 @@ def test_the_laws_hold() -> None:
     assert find_parent_cycles(edges).is_empty()
     assert find_unsupported_edges(edges, frames["sections"], nodes=nodes).is_empty()
     assert score_unresolved(frames["references"], edges) == 0.0
+
+
+def test_nothing_leads_to_a_document_without_nodes() -> None:
+    corpus = Corpus()
+    nodes, edges = corpus.graph()
+    lost = "f9--2031-01"
+    assert edges.filter(pl.col("source_id").str.starts_with(lost) | pl.col("target_id").str.starts_with(lost)).height
+    kept: Any = nodes.filter((pl.col("document_id") != lost) | pl.col("document_id").is_null())
+    inputs = ("anchors", "sections", "references", "registry", "documents", "links")
+    frames = corpus.frames()
+    edges = build_edges(kept, **{name: frames[name] for name in inputs}, **corpus.lines_and_flows())
+    assert edges.height
+    assert find_dangling_edges(edges, kept).is_empty()
 
 
 def test_a_sentence_becomes_an_edge_with_its_evidence() -> None:

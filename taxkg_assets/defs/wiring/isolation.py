@@ -63,7 +63,7 @@ def build_isolated(
         The rows, and the error by unit that was left out.
 
     Raises:
-        BuilderError: The builder fails on more units or on half of all, or only on several of them together.
+        BuilderError: The builder fails on more units, or only on several of them together.
     """
     try:
         return build(units), {}
@@ -72,7 +72,7 @@ def build_isolated(
             raise
         failure = defect
     try:
-        errors = _find_failing(build, units, most=min(most, (len(units) - 1) // 2))
+        errors = _find_failing(build, units, most=most)
         rows = build([unit for unit in units if unit not in errors]) if errors else None
     except (_TooManyError, *DEFECTS) as reason:
         failing = f"It fails on {', '.join(sorted(reason.args[0]))}" if isinstance(reason, _TooManyError) else _TOGETHER

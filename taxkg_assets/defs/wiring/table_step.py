@@ -12,7 +12,15 @@ import polars as pl
 
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.home.timing import keep_times, timed
-from taxkg_assets.defs.wiring.isolation import build_isolated, drop_documents, find_documents, names_of, record_failures
+from taxkg_assets.defs.wiring.isolation import (
+    DEFECTS,
+    build_isolated,
+    describe_defect,
+    drop_documents,
+    find_documents,
+    names_of,
+    record_failures,
+)
 from taxkg_assets.defs.wiring.output_rows import WholeTable
 from taxkg_assets.defs.wiring.parts import (
     Part,
@@ -89,12 +97,15 @@ class TableStep:
             if self.builder.has_settings:
                 other_arguments["settings"] = home.settings
             built, errors = self._build(home, frames, other_arguments, stale_parts, current_parts)
+            is_partial = self.parts is not None and state is not None and bool(current_parts)
             rows, notes = drop_invalid_rows(
                 built,
                 frames | {self.name: built},
                 checks=self.checks,
                 key=self.schema.primary_key(),
-                max_share=home.settings.withheld_share,
+                most=int(
+                    home.settings.withheld_share * (built.height + (home.store.count(self.name) if is_partial else 0))
+                ),
             )
             if errors:
                 left_out = pl.DataFrame({"documents": list(errors), "error": list(errors.values())})
@@ -103,7 +114,10 @@ class TableStep:
                 stored_rows = home.store.read(self.name, version=state.version)
                 rows = pl.concat([select_parts(stored_rows, current_parts, columns=self.parts.columns), rows])
             if self.publish:
-                self.publish(home, rows)
+                try:
+                    self.publish(home, rows)
+                except DEFECTS as defect:  # the table is complete without its reports
+                    notes["reports not written"] = describe_defect(defect)
             if self.keep:
                 self.keep(home)
         keep_times(home.store)
@@ -122,6 +136,8 @@ class TableStep:
         takes_parts = self.parts is not None and bool(self.parts.argument)
 
         def build(units: Sequence[Part]) -> pl.DataFrame:
+            if not units and all_units:
+                return self.schema.create_empty()
             left_out = names_of(all_units) - names_of(units)
             chosen = drop_documents(frames, left_out) if left_out else frames
             parts_argument = {self.parts.argument: units} if takes_parts and self.parts is not None else {}
@@ -131,10 +147,9 @@ class TableStep:
         if not self.is_isolated:
             return build(all_units), {}
         settings = home.settings
-        most = find_most_withheld(
-            len(all_units), max_share=settings.withheld_share, least_count=settings.withheld_least
-        )
-        rows, errors = build_isolated(build, all_units, table=self.name, most=most)
+        count = len(all_units) + len(current_parts)
+        most = find_most_withheld(count, max_share=settings.withheld_share, least_count=settings.withheld_least)
+        rows, errors = build_isolated(build, all_units, table=self.name, most=min(most, (count - 1) // 2))
         errors_by_document = {unit[-1]: error for unit, error in errors.items()}
         record_failures(home.store.storage, self.name, errors_by_document, kept=names_of(current_parts))
         return rows, errors
@@ -173,7 +188,7 @@ def drop_invalid_rows(
     *,
     checks: Sequence[Callable[..., pl.DataFrame]],
     key: Sequence[str],
-    max_share: float,
+    most: int,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Drop the rows of a new table that fail a row check, so that one invalid row does not block the others.
 
@@ -184,7 +199,7 @@ def drop_invalid_rows(
         frames: Tables that the checks read, by name.
         checks: Row checks; each returns the offending rows, and names the tables that it reads as parameters.
         key: Columns that identify a row.
-        max_share: Largest share of the rows, 0 to 1, that a check may drop; `DROPPED_ANYWAY` rows are always dropped.
+        most: Most rows that a check may drop; up to `DROPPED_ANYWAY` rows are dropped in any case.
 
     Returns:
         The valid rows, and metadata on the dropped ones: their number by check, and the first rows.
@@ -196,7 +211,7 @@ def drop_invalid_rows(
             continue
         columns = [name for name in key if name in offending.columns]
         dropped_count = built_rows.join(offending, on=columns, how="semi").height
-        if dropped_count > max(DROPPED_ANYWAY, max_share * built_rows.height):
+        if dropped_count > max(DROPPED_ANYWAY, most):
             continue
         valid_rows = valid_rows.join(offending, on=columns, how="anti")
         title = check.__name__.removeprefix("find_").replace("_", " ")

@@ -121,7 +121,7 @@ def test_a_table_begins_when_work_before_it_is_over(run: list[str], tmp_path: Pa
     busy.set()
     assert before.result()
     _wait_until(lambda: bool(run))
-    assert take_table("nodes", made_from="from these") is WRITTEN
+    _wait_until(lambda: take_table("nodes", made_from="from these") is WRITTEN)  # it begins before it is registered
 
 
 def test_a_table_begins_while_the_step_waits(run: list[str], tmp_path: Path) -> None:
