@@ -151,6 +151,9 @@ def describe_defect(error: Exception) -> str:
 
     Args:
         error: The error.
+
+    Returns:
+        One line, such as "IndexError: list index out of range (flow_words.py:144)".
     """
     last = traceback.extract_tb(error.__traceback__)[-1]
     message = " ".join(str(error).split())[:200]
