@@ -55,8 +55,8 @@ def find_failed_checks(quality: pl.DataFrame) -> pl.DataFrame:
     return quality.filter(pl.col("outcome") != "passed").select(SHOWN_COLUMNS)
 
 
-REPORT_BUILD = "This is a defect of taxkg: report the error, and the sha256 of the document (`taxkg status --json`)."
-_TRACE = "Search finds these passages all the same. Follow their references by hand; `taxkg trace` cannot."
+_REPORT = "This is a defect of taxkg: report the error, and the sha256 of the document (`taxkg status --json`)."
+_FOLLOW_BY_HAND = "Search finds these passages all the same. Follow their references by hand; `taxkg trace` cannot."
 _LIBRARY_CHECKS = (
     column_check(
         "tables_can_be_built",
@@ -64,7 +64,7 @@ _LIBRARY_CHECKS = (
         where=pl.lit(True),
         show=("table", "error"),
         broken="tables lack the document, because building its rows failed",
-        remedy=REPORT_BUILD,
+        remedy=_REPORT,
     ),
     DocumentCheck(
         "boxes_are_registered",
@@ -89,7 +89,7 @@ _LIBRARY_CHECKS = (
         INCOMPLETE,
         "references",
         "references name a place that was not found in the document",
-        _TRACE,
+        _FOLLOW_BY_HAND,
         find_lost_references,
         show=("page", "evidence"),
     ),
@@ -98,7 +98,7 @@ _LIBRARY_CHECKS = (
         INCOMPLETE,
         "nodes",
         "passages have no reference, directly or through their neighbors",
-        _TRACE,
+        _FOLLOW_BY_HAND,
         find_unrelated_nodes,
         show=("page", "text"),
     ),

@@ -97,12 +97,7 @@ def build_eval_queries(
         LabelError: An id occurs twice in a set, or a row lacks a field of the format.
     """
     corpus = _Corpus(documents, sections, anchors)
-    rows = [
-        {**question, "query_set": name + LOCATED} if _is_for_fewer_documents(name, rows, documents) else question
-        for name, rows in sorted(query_sets.items())
-        for row in sorted(_check(name, rows), key=lambda row: str(row["id"]))
-        for question in [_resolve(name, row, corpus)]
-    ]
+    rows = [question for name, rows in sorted(query_sets.items()) for question in _resolve_all(name, rows, corpus)]
     frame = pl.DataFrame(rows, schema=EvalQueries.create_empty().schema)
     return EvalQueries.validate(frame.sort("query_set", "query_id"), cast=True)
 
@@ -120,13 +115,17 @@ def _check(name: str, rows: Sequence[Row]) -> Sequence[Row]:
     return rows
 
 
-def _is_for_fewer_documents(name: str, rows: Sequence[Row], documents: pl.DataFrame) -> bool:
-    """Return whether the library has more documents than the samples that the bundled questions were written for.
+def _resolve_all(name: str, rows: Sequence[Row], corpus: _Corpus) -> list[dict[str, Any]]:
+    """Resolve the questions of a set.
 
-    In such a library, right passages of the other documents would count as misses.
+    The bundled ones were written for the samples alone: in a library with other documents, right passages of these
+    would count as misses.
     """
-    written_for = {name for row in rows for name in row.get("documents", ())}
-    return name == BUNDLED_SET and not set(documents["document_id"]) <= written_for
+    questions = [_resolve(name, row, corpus) for row in sorted(_check(name, rows), key=lambda row: str(row["id"]))]
+    written_for = {document_id for row in rows for document_id in row.get("documents", ())}
+    if name == BUNDLED_SET and not {row["document_id"] for row in corpus.documents} <= written_for:
+        questions = [{**question, "query_set": name + LOCATED} for question in questions]
+    return questions
 
 
 def _resolve(name: str, row: Row, corpus: _Corpus) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from taxkg_assets.extraction.box_checks import (
 from taxkg_assets.extraction.document_check import INCOMPLETE, DocumentCheck, column_check
 from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.table_checks import find_foreign_rows
-from taxkg_assets.extraction.tables.tables import find_cells_without_path
 from taxkg_assets.schemas import Documents, Elements
 
 
@@ -72,15 +71,6 @@ INCOMPLETE_CHECKS: tuple[DocumentCheck, ...] = (
         "Read these pages in the PDF itself.",
         find_pages_without_elements,
         show=("page",),
-    ),
-    DocumentCheck(
-        "cells_have_headers",
-        INCOMPLETE,
-        "tables",
-        "cells of tables with headers have no header of their own",
-        "Read the table on the page. `taxkg explain` names it.",
-        find_cells_without_path,
-        show=("table_id", "text"),
     ),
     column_check(
         "table_cells_have_headers",

@@ -21,12 +21,10 @@ def find_lost_references(references: dy.DataFrame[References], edges: dy.DataFra
         One row per reference: `document_id`, `page` and `evidence`.
     """
     limits = load_document_checks().references_lead_to_a_place
-    counted = find_unresolved_references(references, edges)
-    is_offending = (pl.col("is_unresolved").mean().over("document_id") > limits.unresolved_frac) & (
-        pl.len().over("document_id") >= limits.least_references
+    marked = find_unresolved_references(references, edges).select(
+        "document_id", "page", "evidence", is_offending="is_unresolved"
     )
-    lost = counted.filter(is_offending & pl.col("is_unresolved"))
-    return lost.select("document_id", "page", "evidence").sort("document_id", "page", "evidence")
+    return _select_frequent(marked, most_frac=limits.unresolved_frac, least_rows=limits.least_references)
 
 
 def find_unrelated_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> pl.DataFrame:
@@ -40,12 +38,13 @@ def find_unrelated_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges])
         One row per node: `document_id`, `page` and `text`.
     """
     limits = load_document_checks().passages_are_related
-    unrelated = find_unconnected_nodes(nodes, edges)
-    of_documents = nodes.join(unrelated.select("node_id", is_unrelated=True), on="node_id", how="left").filter(
-        pl.col("document_id").is_in(unrelated["document_id"].unique().implode())
-    )
-    is_unrelated = pl.col("is_unrelated").fill_null(False)
-    is_offending = (is_unrelated.mean().over("document_id") > limits.unrelated_frac) & (
-        pl.len().over("document_id") >= limits.least_nodes
-    )
-    return of_documents.filter(is_offending & is_unrelated).select("document_id", "page", "text").sort(pl.all())
+    unrelated_ids = find_unconnected_nodes(nodes, edges)["node_id"].implode()
+    marked = nodes.select("document_id", "page", "text", is_offending=pl.col("node_id").is_in(unrelated_ids))
+    return _select_frequent(marked, most_frac=limits.unrelated_frac, least_rows=limits.least_nodes)
+
+
+def _select_frequent(marked_rows: pl.DataFrame, *, most_frac: float, least_rows: int) -> pl.DataFrame:
+    """Return the offending rows of documents where they are a larger share than `most_frac` of `least_rows` or more."""
+    is_frequent = pl.col("is_offending").mean().over("document_id") > most_frac
+    is_judged = pl.len().over("document_id") >= least_rows
+    return marked_rows.filter(is_frequent & is_judged & pl.col("is_offending")).drop("is_offending").sort(pl.all())

@@ -365,20 +365,6 @@ def find_unresolved_references(references: dy.DataFrame[References], edges: dy.D
     return counted.join(reached, on=key, how="left").with_columns(pl.col("is_unresolved").fill_null(True))
 
 
-def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> float:
-    """Return the share of references without a target, as marked by `find_unresolved_references`.
-
-    Args:
-        references: References of all documents.
-        edges: Edges of the graph.
-
-    Returns:
-        Share from 0 to 1; 0 without references.
-    """
-    counted = find_unresolved_references(references, edges)
-    return 0.0 if counted.is_empty() else float(counted.select(pl.col("is_unresolved").mean()).item())
-
-
 def count_relations(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
     """Count the edges of each relation, polarity and origin.
 

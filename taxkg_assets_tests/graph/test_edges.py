@@ -10,8 +10,8 @@ from taxkg_assets.graph.edges import build_edges
 from taxkg_assets.graph.integrity import (
     find_dangling_edges,
     find_parent_cycles,
+    find_unresolved_references,
     find_unsupported_edges,
-    score_unresolved,
 )
 from taxkg_assets_tests.graph.corpora import Corpus, anchor, document, reference, section
 
@@ -27,7 +27,7 @@ def test_the_laws_hold() -> None:
     assert find_dangling_edges(edges, nodes).is_empty()
     assert find_parent_cycles(edges).is_empty()
     assert find_unsupported_edges(edges, frames["sections"], nodes=nodes).is_empty()
-    assert score_unresolved(frames["references"], edges) == 0.0
+    assert not find_unresolved_references(frames["references"], edges)["is_unresolved"].any()
 
 
 def test_nothing_leads_to_a_document_without_nodes() -> None:
@@ -65,7 +65,7 @@ def test_a_reference_that_fits_nothing_makes_no_edge_and_is_counted() -> None:
     corpus = Corpus()
     corpus.references.append(reference(corpus.sections[0], "box", "box_77", "references", rule_id="test.lost"))
     _, edges = corpus.graph()
-    assert score_unresolved(corpus.frames()["references"], edges) == 1 / 3
+    assert find_unresolved_references(corpus.frames()["references"], edges)["is_unresolved"].mean() == 1 / 3
 
 
 def test_what_a_sentence_states_about_an_outside_thing_stays_said() -> None:

@@ -352,15 +352,16 @@ class _ReadingProgress:
         self._progress, self._sizes = progress, sizes
         self._started = time.monotonic()
         self._pages = self._bytes_read = 0
+        self._bytes_left = sum(sizes.values())
 
     def add(self, outcome: Outcome) -> None:
         """Count a document that was read or refused."""
         self._pages += outcome.pages
         self._bytes_read += self._sizes[outcome.document_id]
-        bytes_left = sum(self._sizes.values()) - self._bytes_read
+        self._bytes_left -= self._sizes[outcome.document_id]
         seconds = time.monotonic() - self._started
         self._progress.advance("documents")
-        self._progress.estimate("documents", self._pages, seconds * bytes_left / max(self._bytes_read, 1))
+        self._progress.estimate("documents", self._pages, seconds * self._bytes_left / max(self._bytes_read, 1))
 
 
 def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:

@@ -17,7 +17,6 @@ import resource
 import shutil
 import sys
 import time
-import traceback
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +29,7 @@ if __name__ == "__main__":
 
 import polars as pl
 
+from taxkg_assets.defs.defects import describe_defect
 from taxkg_assets.defs.home.contracts import ContractError, enforce_contract, schema_of
 from taxkg_assets.defs.ingest.worker_replies import (
     MEMORY_REMEDY,
@@ -115,8 +115,7 @@ def read_document(job: Job) -> Reply:
         if isinstance(defect, StageError):
             return _refusal(defect.stage, defect.reason, defect.remedy, is_check_failure=defect.is_check_failure)
         # A defect of the extraction on one document must not stop the others.
-        reason = f"Reading failed with {type(defect).__name__}: {defect} ({_locate(defect)})."
-        return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY)
+        return _refusal("extract", f"Reading failed with {describe_defect(defect)}.", DEFECT_REMEDY)
     if failed_check := find_failed_check(extraction.frames, CORRUPT_CHECKS):
         check, offending = failed_check
         return _refusal(check.on, check.refuse(offending), check.remedy, is_check_failure=True)
@@ -168,12 +167,6 @@ def has_met_limit() -> bool:
         return False
     peak = _read_status("VmHWM")
     return peak > _baseline["peak"] and peak - _baseline["resident"] > NEAR_LIMIT_FRAC * _baseline["left"]
-
-
-def _locate(defect: Exception) -> str:
-    """Where in the code it happened."""
-    last = traceback.extract_tb(defect.__traceback__)[-1]
-    return f"{Path(last.filename).name}:{last.lineno}"
 
 
 def _save(frames: dict[str, pl.DataFrame], folder: Path, *, pages: int) -> Extracted | Refused:

@@ -7,14 +7,13 @@ found that make it fail alone. The table is built without their rows, and the ho
 from __future__ import annotations
 
 import json
-import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.defs.defects import describe_defect
 from taxkg_assets.defs.home.storage import Storage
 from taxkg_assets.defs.home.store import Store
 
@@ -41,7 +40,7 @@ _PAIR = ("from_document_id", "to_document_id")
 
 
 class BuilderError(Exception):
-    """A table cannot be built, and no few documents cause it; the message names the table and the remedy."""
+    """A table cannot be built, and leaving out a few documents does not help; the message names table and remedy."""
 
 
 class _TooManyError(Exception):
@@ -144,20 +143,6 @@ def drop_documents(frames: Mapping[str, pl.DataFrame], names: Collection[str]) -
         return frame.filter(~pl.any_horizontal(pl.col(name).is_in(dropped).fill_null(False) for name in columns))
 
     return {name: keep(frame) for name, frame in frames.items()}
-
-
-def describe_defect(error: Exception) -> str:
-    """Describe an unexpected error in one line: its type, its message and where it was raised.
-
-    Args:
-        error: The error.
-
-    Returns:
-        One line, such as "IndexError: list index out of range (flow_words.py:144)".
-    """
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    message = " ".join(str(error).split())[:200]
-    return f"{type(error).__name__}: {message} ({Path(last.filename).name}:{last.lineno})"
 
 
 def record_failures(storage: Storage, table: str, errors: Mapping[str, str], *, kept: Collection[str] = ()) -> None:

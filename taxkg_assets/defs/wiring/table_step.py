@@ -10,12 +10,12 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.defs.defects import describe_defect
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.home.timing import keep_times, timed
 from taxkg_assets.defs.wiring.isolation import (
     DEFECTS,
     build_isolated,
-    describe_defect,
     drop_documents,
     find_documents,
     names_of,
@@ -97,22 +97,25 @@ class TableStep:
             if self.builder.has_settings:
                 other_arguments["settings"] = home.settings
             built, errors = self._build(home, frames, other_arguments, stale_parts, current_parts)
-            is_partial = self.parts is not None and state is not None and bool(current_parts)
+            kept_rows = (
+                select_parts(
+                    home.store.read(self.name, version=state.version), current_parts, columns=self.parts.columns
+                )
+                if self.parts is not None and state is not None and current_parts
+                else built.clear()
+            )
             rows, notes = drop_invalid_rows(
                 built,
                 frames | {self.name: built},
                 checks=self.checks,
                 key=self.schema.primary_key(),
-                most=int(
-                    home.settings.withheld_share * (built.height + (home.store.count(self.name) if is_partial else 0))
-                ),
+                most=int(home.settings.withheld_share * (kept_rows.height + built.height)),
             )
             if errors:
                 left_out = pl.DataFrame({"documents": list(errors), "error": list(errors.values())})
                 notes["documents left out"] = table_metadata(left_out)
-            if self.parts is not None and state is not None and current_parts:
-                stored_rows = home.store.read(self.name, version=state.version)
-                rows = pl.concat([select_parts(stored_rows, current_parts, columns=self.parts.columns), rows])
+            if kept_rows.height:
+                rows = pl.concat([kept_rows, rows])
             if self.publish:
                 try:
                     self.publish(home, rows)
@@ -133,17 +136,16 @@ class TableStep:
         current_parts: Collection[Part],
     ) -> tuple[pl.DataFrame, dict[Part, str]]:
         """Build the rows, without documents or pairs on which the builder fails, and record these in the home."""
-        takes_parts = self.parts is not None and bool(self.parts.argument)
+        argument = self.parts.argument if self.parts is not None else ""
 
         def build(units: Sequence[Part]) -> pl.DataFrame:
             if not units and all_units:
                 return self.schema.create_empty()
             left_out = names_of(all_units) - names_of(units)
             chosen = drop_documents(frames, left_out) if left_out else frames
-            parts_argument = {self.parts.argument: units} if takes_parts and self.parts is not None else {}
-            return self.builder.build(**chosen, **arguments, **parts_argument)
+            return self.builder.build(**chosen, **arguments, **({argument: units} if argument else {}))
 
-        all_units = list(stale_parts) if takes_parts else [(name,) for name in find_documents(frames)]
+        all_units = list(stale_parts) if argument else [(name,) for name in find_documents(frames)]
         if not self.is_isolated:
             return build(all_units), {}
         settings = home.settings
