@@ -21,7 +21,7 @@ from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
 from taxkg_assets.digests import frame_digest
 from taxkg_assets.evaluation.quality_plot import count_outcomes, render_quality_plot, render_quality_table
 from taxkg_assets.extraction.document_check import CORRUPT, INCOMPLETE, DocumentCheck, column_check
-from taxkg_assets.extraction.document_quality import CHECKS, build_document_quality
+from taxkg_assets.extraction.document_quality import CHECKS, REPORT_ERROR, build_document_quality
 from taxkg_assets.graph.document_checks import find_lost_references, find_unrelated_nodes
 from taxkg_assets.graph.lines import find_unregistered_fields
 from taxkg_assets.graph.registry import find_unregistered_boxes
@@ -55,7 +55,6 @@ def find_failed_checks(quality: pl.DataFrame) -> pl.DataFrame:
     return quality.filter(pl.col("outcome") != "passed").select(SHOWN_COLUMNS)
 
 
-_REPORT = "This is a defect of taxkg: report the error, and the sha256 of the document (`taxkg status --json`)."
 _FOLLOW_BY_HAND = "Search finds these passages all the same. Follow their references by hand; `taxkg trace` cannot."
 _LIBRARY_CHECKS = (
     column_check(
@@ -64,7 +63,7 @@ _LIBRARY_CHECKS = (
         where=pl.lit(True),
         show=("table", "error"),
         broken="tables lack the document, because building its rows failed",
-        remedy=_REPORT,
+        remedy=REPORT_ERROR,
     ),
     DocumentCheck(
         "boxes_are_registered",
@@ -122,7 +121,7 @@ document_quality = table(
     group="quality",
     resources={"checks": lambda home: ALL_CHECKS, "failures": lambda home: read_failures(home.store)},
     fingerprint=lambda home: frame_digest(read_failures(home.store)),
-    after=("revisions", "flows"),
+    after=("revisions", "flows", "summaries"),
     code=[check.find for check in _LIBRARY_CHECKS if check.find is not None],
     show=show_quality,
 )

@@ -207,10 +207,11 @@ embeddings = table(
 summaries = table(
     schemas.Summaries,
     build_summaries,
-    group="retrieval",
+    group="chunking",
     resources={"proposer": open_proposer},
     fingerprint=proposer_fingerprint,
     parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", digest_each=digest_running_text),
+    isolated=True,
 )
 
 

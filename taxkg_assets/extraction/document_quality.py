@@ -8,6 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.defects import DEFECTS, describe_defect, drop_documents, find_failing
 from taxkg_assets.extraction.document_check import CORRUPT, REPORT, DocumentCheck, render_examples
 from taxkg_assets.extraction.incomplete_checks import INCOMPLETE_CHECKS
 from taxkg_assets.extraction.invariants import CORRUPT_CHECKS
@@ -34,6 +35,8 @@ SCHEMA_CHECK = DocumentCheck(
     "tables_keep_their_schemas", CORRUPT, "", "rows do not fit the schema of their table", REPORT
 )
 FILE_CHECK = DocumentCheck("files_can_be_read", CORRUPT, "", "file could not be read", "Replace the file.")
+REPORT_ERROR = "This is a defect of taxkg: report the error, and the sha256 of the document (`taxkg status --json`)."
+"""Remedy where our code fails on a document."""
 CHECKS = (FILE_CHECK, SCHEMA_CHECK, *CORRUPT_CHECKS, *INCOMPLETE_CHECKS)
 """The checks of files and extraction tables, including those of a file that cannot be read and of rows that do not fit
 their schema."""
@@ -107,9 +110,13 @@ def build_document_quality(
     withheld_checks = {(row["document_id"], row["law"]) for row in rows}
     served_ids = documents["document_id"].to_list()
     for check in checks:
-        offending = _by_document(check, frames)
+        offending, errors = _by_document(check, frames, served_ids)
         for document_id in served_ids:
-            if (document_id, check.name) not in withheld_checks:
+            if (document_id, check.name) in withheld_checks:
+                continue
+            if document_id in errors:
+                rows.append(_flag_failed_check(check, document_id, errors[document_id]))
+            else:
                 rows.append(_judge(check, document_id, offending.get(document_id)))
     frame = pl.DataFrame(rows, schema=DocumentQuality.create_empty().schema)
     return DocumentQuality.validate(frame.sort("document_id", "law"))
@@ -156,12 +163,41 @@ def _withheld_rows(quarantine_rows: Mapping[str, Mapping[str, Any]]) -> Iterator
         }
 
 
-def _by_document(check: DocumentCheck, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Return the offending rows of an incomplete check by document; a corrupt one ran before they were published."""
+def _by_document(
+    check: DocumentCheck, frames: Mapping[str, pl.DataFrame], document_ids: Sequence[str]
+) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
+    """Return the offending rows of an incomplete check by document, and the error by document on which it fails.
+
+    A corrupt check ran before the rows were published.
+    """
     if check.severity == CORRUPT:
-        return {}
-    offending = check.find_offending(frames)
-    return {str(key): rows for (key,), rows in offending.group_by("document_id", maintain_order=True)}
+        return {}, {}
+
+    def find(units: Sequence[tuple[str, ...]]) -> pl.DataFrame:
+        others = set(document_ids) - {document_id for (document_id,) in units}
+        return check.find_offending(drop_documents(frames, others) if others else frames)
+
+    units = [(document_id,) for document_id in document_ids]
+    errors: dict[str, str] = {}
+    try:
+        offending = find(units)
+    except DEFECTS as defect:
+        failing = find_failing(find, units, most=len(units))
+        try:
+            offending = find([unit for unit in units if unit not in failing])
+            errors = {document_id: error for (document_id,), error in failing.items()}
+        except DEFECTS:  # it fails only on several documents together
+            return {}, dict.fromkeys(document_ids, describe_defect(defect))
+    return {str(key): rows for (key,), rows in offending.group_by("document_id", maintain_order=True)}, errors
+
+
+def _flag_failed_check(check: DocumentCheck, document_id: str, error: str) -> dict[str, Any]:
+    return _judge(check, document_id, None) | {
+        "outcome": "flagged",
+        "rows": 1,
+        "message": f"This check failed on the document: {error}.",
+        "remedy": REPORT_ERROR,
+    }
 
 
 def _judge(check: DocumentCheck, document_id: str, offending: pl.DataFrame | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,11 @@ def refusal(document_id: str, *, stage: str, reason: str, is_check_failure: bool
 
 
 def judge(
-    rows: list[dict[str, Any]], refused: list[dict[str, Any]] | None = None, **frames: pl.DataFrame
+    rows: list[dict[str, Any]],
+    refused: list[dict[str, Any]] | None = None,
+    *,
+    checks: Sequence[DocumentCheck] = CHECKS,
+    **frames: pl.DataFrame,
 ) -> pl.DataFrame:
     """The quality of documents with these rows, without any row in the other tables unless they are given."""
     empty = {
@@ -55,7 +60,7 @@ def judge(
         schemas.Quarantine.validate(quarantine),
         **{**empty, **frames},
         failures=pl.DataFrame(schema=["document_id", "table", "error"]),
-        checks=CHECKS,
+        checks=checks,
     )
 
 
@@ -171,3 +176,30 @@ def test_only_a_corrupt_law_withholds() -> None:
     found = find_failed_check(frames, checks)
     assert found is not None
     assert found[0] is checks[1]
+
+
+def failing_check(*names: str) -> DocumentCheck:
+    """A check that divides by zero where it meets all of some documents, and flags the others' blank pages."""
+
+    def find(documents: pl.DataFrame) -> pl.DataFrame:
+        1 / (not set(names) <= set(documents["document_id"]))
+        return documents.filter(pl.col("document_id") == "blank").select("document_id")
+
+    return DocumentCheck("pages_are_printed", INCOMPLETE, "documents", "pages are blank", "Look.", find)
+
+
+def test_a_document_on_which_a_check_fails_is_flagged_and_the_others_are_judged() -> None:
+    quality = judge([{"document_id": name} for name in ("a", "blank", "odd")], checks=[failing_check("odd")])
+    assert [outcome for *_, outcome in quality.select("document_id", "law", "outcome").rows()] == [
+        "passed",
+        "flagged",
+        "flagged",
+    ]
+    message = quality.row(2, named=True)["message"]
+    assert message.startswith("This check failed on the document: ZeroDivisionError: division by zero (test_document")
+    assert quality.row(1, named=True)["message"] == "Pages are blank: 1."
+
+
+def test_a_check_that_fails_on_several_documents_together_flags_all_of_them() -> None:
+    quality = judge([{"document_id": name} for name in ("a", "b")], checks=[failing_check("a", "b")])
+    assert set(quality["outcome"]) == {"flagged"}

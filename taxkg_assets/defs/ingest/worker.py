@@ -29,7 +29,7 @@ if __name__ == "__main__":
 
 import polars as pl
 
-from taxkg_assets.defs.defects import describe_defect
+from taxkg_assets.defects import describe_defect
 from taxkg_assets.defs.home.contracts import ContractError, enforce_contract, schema_of
 from taxkg_assets.defs.ingest.worker_replies import (
     MEMORY_REMEDY,

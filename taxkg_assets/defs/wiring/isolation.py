@@ -8,58 +8,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
-import dataframely as dy
 import polars as pl
 
-from taxkg_assets.defs.defects import describe_defect
+from taxkg_assets.defects import DEFECTS, TooManyDefectsError, Unit, describe_defect, find_failing
 from taxkg_assets.defs.home.storage import Storage
 from taxkg_assets.defs.home.store import Store
 
+Built = TypeVar("Built")
+"""What a builder returns."""
 FOLDER = "failures"
 """Folder of a home with a file for each table that lacks documents, because its builder failed on them."""
-DEFECTS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    pl.exceptions.PolarsError,
-    dy.exc.ValidationError,
-)
-"""Errors that unexpected rows of a document cause. Others, such as a full disk, are not blamed on documents."""
-Unit = tuple[str, ...]
-"""The documents that rows are built from: one, or the two of a pair."""
 _SCHEMA = {"document_id": pl.String, "table": pl.String, "error": pl.String}
 _CANNOT_BUILD = "The table {} cannot be built: {}. {}. This is a defect of taxkg: report this message."
 _TOGETHER = "It fails on no document alone, only on several together"
-_PAIR = ("from_document_id", "to_document_id")
 
 
 class BuilderError(Exception):
     """A table cannot be built, and leaving out a few documents does not help; the message names table and remedy."""
 
 
-class _TooManyError(Exception):
-    """The builder fails on more documents than may be left out; the argument names some of them."""
-
-
 def build_isolated(
-    build: Callable[[Sequence[Unit]], pl.DataFrame], units: Sequence[Unit], *, table: str, most: int
-) -> tuple[pl.DataFrame, dict[Unit, str]]:
+    build: Callable[[Sequence[Unit]], Built], units: Sequence[Unit], *, table: str, most: int
+) -> tuple[Built, dict[Unit, str]]:
     """Build a table; where the builder fails, leave out the documents, or pairs of documents, that cause it.
 
     Args:
-        build: Builds the rows of some units.
+        build: Builds the rows of some units, in any form.
         units: What the table is built from: single documents, or pairs of them.
         table: Name of the table that is built.
         most: Most units that may be left out.
 
     Returns:
-        The rows, and the error by unit that was left out.
+        What the builder returns, and the error by unit that was left out.
 
     Raises:
         BuilderError: The builder fails on more units, or only on several of them together.
@@ -71,11 +53,13 @@ def build_isolated(
             raise
         failure = defect
     try:
-        errors = _find_failing(build, units, most=most)
+        errors = find_failing(build, units, most=most)
         rows = build([unit for unit in units if unit not in errors]) if errors else None
-    except (_TooManyError, *DEFECTS) as reason:
-        failing = f"It fails on {', '.join(sorted(reason.args[0]))}" if isinstance(reason, _TooManyError) else _TOGETHER
+    except TooManyDefectsError as reason:
+        failing = f"It fails on {', '.join(sorted(reason.documents))}"
         raise BuilderError(_CANNOT_BUILD.format(table, describe_defect(failure), failing)) from failure
+    except DEFECTS:
+        rows = None
     if rows is None:
         raise BuilderError(_CANNOT_BUILD.format(table, describe_defect(failure), _TOGETHER)) from failure
     return rows, errors
@@ -84,25 +68,6 @@ def build_isolated(
 def _has_remedy(error: Exception) -> bool:
     """Return whether an error is one of ours, such as that of a faulty label file: its message says what to do."""
     return type(error).__module__.startswith("taxkg_assets")
-
-
-def _find_failing(build: Callable[[Sequence[Unit]], Any], units: Sequence[Unit], *, most: int) -> dict[Unit, str]:
-    """Return the units on which a builder fails alone, with the errors; it fails on all of them together."""
-    errors: dict[Unit, str] = {}
-    waiting = [units]
-    while waiting:
-        chosen = waiting.pop()
-        try:
-            build(chosen)
-        except DEFECTS as defect:
-            if len(chosen) > 1:
-                middle = len(chosen) // 2
-                waiting += [chosen[middle:], chosen[:middle]]
-            elif chosen:
-                errors[chosen[0]] = describe_defect(defect)
-                if len(errors) > most:
-                    raise _TooManyError(names_of(errors)) from defect
-    return errors
 
 
 def find_documents(frames: Mapping[str, pl.DataFrame]) -> list[str]:
@@ -122,27 +87,6 @@ def names_of(units: Iterable[Unit]) -> set[str]:
         units: Documents, or pairs of them.
     """
     return {name for unit in units for name in unit}
-
-
-def drop_documents(frames: Mapping[str, pl.DataFrame], names: Collection[str]) -> dict[str, pl.DataFrame]:
-    """Drop the rows of some documents, and of pairs that contain one of them.
-
-    Args:
-        frames: Tables by name.
-        names: Documents.
-
-    Returns:
-        The tables by name; those without a column of documents as they are.
-    """
-    dropped = pl.Series(list(names), dtype=pl.String).implode()
-
-    def keep(frame: pl.DataFrame) -> pl.DataFrame:
-        columns = [name for name in ("document_id", *_PAIR) if name in frame.columns]
-        if not columns:
-            return frame
-        return frame.filter(~pl.any_horizontal(pl.col(name).is_in(dropped).fill_null(False) for name in columns))
-
-    return {name: keep(frame) for name, frame in frames.items()}
 
 
 def record_failures(storage: Storage, table: str, errors: Mapping[str, str], *, kept: Collection[str] = ()) -> None:

@@ -10,17 +10,10 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.defs.defects import describe_defect
+from taxkg_assets.defects import DEFECTS, describe_defect, drop_documents
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.home.timing import keep_times, timed
-from taxkg_assets.defs.wiring.isolation import (
-    DEFECTS,
-    build_isolated,
-    drop_documents,
-    find_documents,
-    names_of,
-    record_failures,
-)
+from taxkg_assets.defs.wiring.isolation import build_isolated, find_documents, names_of, record_failures
 from taxkg_assets.defs.wiring.output_rows import WholeTable
 from taxkg_assets.defs.wiring.parts import (
     Part,
@@ -96,20 +89,9 @@ class TableStep:
             other_arguments: dict[str, Any] = {name: opener(home) for name, opener in self.builder.resources.items()}
             if self.builder.has_settings:
                 other_arguments["settings"] = home.settings
-            built, errors = self._build(home, frames, other_arguments, stale_parts, current_parts)
-            kept_rows = (
-                select_parts(
-                    home.store.read(self.name, version=state.version), current_parts, columns=self.parts.columns
-                )
-                if self.parts is not None and state is not None and current_parts
-                else built.clear()
-            )
-            rows, notes = drop_invalid_rows(
-                built,
-                frames | {self.name: built},
-                checks=self.checks,
-                key=self.schema.primary_key(),
-                most=int(home.settings.withheld_share * (kept_rows.height + built.height)),
+            kept_rows = self._read_kept(home, state, current_parts)
+            (rows, notes), errors = self._build(
+                home, frames, other_arguments, stale_parts, current_parts, kept_count=kept_rows.height
             )
             if errors:
                 left_out = pl.DataFrame({"documents": list(errors), "error": list(errors.values())})
@@ -134,27 +116,50 @@ class TableStep:
         arguments: Mapping[str, Any],
         stale_parts: Sequence[Part],
         current_parts: Collection[Part],
-    ) -> tuple[pl.DataFrame, dict[Part, str]]:
-        """Build the rows, without documents or pairs on which the builder fails, and record these in the home."""
-        argument = self.parts.argument if self.parts is not None else ""
+        *,
+        kept_count: int,
+    ) -> tuple[tuple[pl.DataFrame, dict[str, Any]], dict[Part, str]]:
+        """Build the rows and drop invalid ones.
 
-        def build(units: Sequence[Part]) -> pl.DataFrame:
+        Documents or pairs on which the builder or a row check fails are left out, and recorded in the home.
+
+        Returns:
+            The valid rows with metadata on the dropped ones, and the error by document or pair that was left out.
+        """
+        argument = self.parts.argument if self.parts is not None else ""
+        settings = home.settings
+
+        def build(units: Sequence[Part]) -> tuple[pl.DataFrame, dict[str, Any]]:
             if not units and all_units:
-                return self.schema.create_empty()
+                return self.schema.create_empty(), {}
             left_out = names_of(all_units) - names_of(units)
-            chosen = drop_documents(frames, left_out) if left_out else frames
-            return self.builder.build(**chosen, **arguments, **({argument: units} if argument else {}))
+            chosen = drop_documents(frames, left_out) if left_out else dict(frames)
+            built = self.builder.build(**chosen, **arguments, **({argument: units} if argument else {}))
+            return drop_invalid_rows(
+                built,
+                chosen | {self.name: built},
+                checks=self.checks,
+                key=self.schema.primary_key(),
+                most=int(settings.withheld_share * (kept_count + built.height)),
+            )
 
         all_units = list(stale_parts) if argument else [(name,) for name in find_documents(frames)]
         if not self.is_isolated:
             return build(all_units), {}
-        settings = home.settings
         count = len(all_units) + len(current_parts)
         most = find_most_withheld(count, max_share=settings.withheld_share, least_count=settings.withheld_least)
-        rows, errors = build_isolated(build, all_units, table=self.name, most=min(most, (count - 1) // 2))
+        made, errors = build_isolated(build, all_units, table=self.name, most=min(most, (count - 1) // 2))
         errors_by_document = {unit[-1]: error for unit, error in errors.items()}
         record_failures(home.store.storage, self.name, errors_by_document, kept=names_of(current_parts))
-        return rows, errors
+        return made, errors
+
+    def _read_kept(self, home: Home, state: TableState | None, current_parts: Collection[Part]) -> pl.DataFrame:
+        """Read the rows of the parts that need not be built again."""
+        if self.parts is None or state is None or not current_parts:
+            return self.schema.create_empty()
+        return select_parts(
+            home.store.read(self.name, version=state.version), current_parts, columns=self.parts.columns
+        )
 
     def _digest_parts(
         self, home: Home, states: Mapping[str, TableState], whole_frames: Mapping[str, pl.DataFrame] | None

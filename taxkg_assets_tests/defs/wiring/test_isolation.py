@@ -11,12 +11,11 @@ import dataframely as dy
 import polars as pl
 import pytest
 
+from taxkg_assets.defects import Unit, drop_documents
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.isolation import (
     BuilderError,
-    Unit,
     build_isolated,
-    drop_documents,
     find_documents,
     names_of,
     read_failures,
@@ -132,7 +131,9 @@ def test_a_document_stays_recorded_and_is_tried_again_while_others_are_added(tmp
 
     def run(names: Sequence[str], current: Sequence[str]) -> dict[Part, str]:
         frames = {"documents": pl.DataFrame({"document_id": names})}
-        _, errors = step._build(home, frames, {}, [(name,) for name in names], [(name,) for name in current])
+        _, errors = step._build(
+            home, frames, {}, [(name,) for name in names], [(name,) for name in current], kept_count=0
+        )
         return errors
 
     with pytest.raises(BuilderError, match="It fails on odd"):
@@ -143,6 +144,21 @@ def test_a_document_stays_recorded_and_is_tried_again_while_others_are_added(tmp
     assert read_failures(store)["document_id"].to_list() == ["odd"], "its rows are still missing"
     assert run(["odd2"], ["a", "b"]) == {}
     assert read_failures(store).is_empty(), "it was built or has left"
+
+
+def test_a_document_on_which_a_row_check_fails_is_left_out(tmp_path: Path) -> None:
+    def find_odd_tolls(tolls: pl.DataFrame) -> pl.DataFrame:
+        1 / ("odd" not in tolls["document_id"])
+        return tolls.clear()
+
+    builder = TableBuilder(lambda documents: documents, ("documents",), {}, has_settings=False)
+    step = TableStep("tolls", Toll, builder, (find_odd_tolls,), None, BY_DOCUMENT, lambda _: "code", is_isolated=True)
+    units = [("a",), ("b",), ("odd",)]
+    frames = {"documents": pl.DataFrame({"document_id": ["a", "b", "odd"]})}
+    home: Any = FakeHome(Store(tmp_path))
+    (rows, _), errors = step._build(home, frames, {}, units, [], kept_count=0)
+    assert rows["document_id"].to_list() == ["a", "b"]
+    assert list(errors) == [("odd",)]
 
 
 def test_the_home_remembers_who_was_left_out_until_the_rows_are_built(tmp_path: Path) -> None:
