@@ -203,3 +203,14 @@ def test_a_document_on_which_a_check_fails_is_flagged_and_the_others_are_judged(
 def test_a_check_that_fails_on_several_documents_together_flags_all_of_them() -> None:
     quality = judge([{"document_id": name} for name in ("a", "b")], checks=[failing_check("a", "b")])
     assert set(quality["outcome"]) == {"flagged"}
+
+
+def test_pages_that_are_damaged_or_scanned_flag_their_document() -> None:
+    warnings = ["Damaged page(s) 2, 14: some of their text may be missing.", "Scanned page(s) 3: run OCR to read it."]
+    quality = judge([{"document_id": "a", "warnings": warnings}, {"document_id": "b"}])
+    failed = quality.filter(pl.col("outcome") != "passed")
+    assert failed.select("document_id", "law", "rows").rows() == [
+        ("a", "pages_are_not_scanned", 1),
+        ("a", "pages_are_undamaged", 2),
+    ]
+    assert failed["examples"].to_list() == [["page 3"], ["page 2", "page 14"]]

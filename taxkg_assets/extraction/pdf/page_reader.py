@@ -296,11 +296,12 @@ def _read_spans(
         )
         if not reason:
             spans.append(span)
-        elif words.strip():
+            continue
+        if words.strip():
             hidden_texts.append(HiddenText(number, reason, words, (x0, y0, x1, y1)))
-            if reason in (UNPAINTED, COVERED):
-                covered_spans.append(span)
-    if covered_spans and checker.is_ocr_layer(spans, covered_spans):
+        if reason in (UNPAINTED, COVERED):
+            covered_spans.append(span)  # with the blanks: OCR software may write each word and each blank by itself
+    if any(span.text.strip() for span in covered_spans) and checker.is_ocr_layer(spans, covered_spans):
         # The OCR text of a scan is invisible, over or under the picture.
         ocr_spans = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *covered_spans])]
         return tuple(ocr_spans), [row for row in hidden_texts if row.kind not in (UNPAINTED, COVERED)]

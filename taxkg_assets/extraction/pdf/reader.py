@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.errors import DAMAGED_PAGES, SCANNED_PAGES, StageError
 from taxkg_assets.extraction.pdf.document import BoundedDocument
 from taxkg_assets.extraction.pdf.form_widgets import read_template
 from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
@@ -34,6 +34,8 @@ _REDOWNLOAD = "Download the file again from its source."
 # Errors that the parser raises for a damaged file; errors of MuPDF itself are no RuntimeError.
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
 _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
+_DAMAGED_CONTENT = re.compile(r"in content stream|page may not be correct|zlib error|read error")
+"""Messages of MuPDF about the content of a page that it cannot read to the end."""
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 
@@ -47,6 +49,7 @@ class _Reading:
         policy: Decides which pages are read by their structure tags; None reads no tags.
         distrust: Why no page is read by its tags; "" where the policy decides.
         may_replace_text: Whether structure tags may state other words than the pages print.
+        damaged_pages: Pages read so far whose content is damaged.
     """
 
     has_fields: bool
@@ -54,6 +57,7 @@ class _Reading:
     policy: TagPolicy | None
     distrust: str = ""
     may_replace_text: bool = True
+    damaged_pages: list[int] = field(default_factory=list)
 
 
 def read_source(
@@ -96,7 +100,7 @@ def read_source(
     warnings += _hidden_warnings(rows)
     image_pages = Source(document_id, pages).image_only_pages
     if image_pages:
-        warnings.append(f"Page(s) {_join_pages(image_pages)} contain only images; run OCR to read their text.")
+        warnings.append(f"{SCANNED_PAGES}{_join_pages(image_pages)}: run OCR to read their text.")
     return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 
@@ -117,7 +121,6 @@ def _read_pdf(
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
-        warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
         tree = inspect_tree(document) if is_tagged and policy is not None else TreeReport(may_replace_text=True)
@@ -127,6 +130,10 @@ def _read_pdf(
             _read_page(document, ix, page_ix=ix, reading=reading, hidden_texts=hidden_texts)
             for ix in range(document.page_count)
         )
+        warnings = _repair_warnings(document)  # MuPDF may find the damage only while it loads a page
+        if reading.damaged_pages:
+            damaged = _join_pages(reading.damaged_pages)
+            warnings.append(f"{DAMAGED_PAGES}{damaged}: some of their text may be missing.")
         template = read_template(document) if has_fields else b""
         return pages, _metadata(document), warnings, template, reading.links.finish()
     except _DAMAGE_OR_LOSS as error:
@@ -226,8 +233,11 @@ def _declared_page_count(document: Any) -> int:
 
 
 def _has_content(document: Any, ix: int) -> bool:
-    """Decide whether all content streams of a page are still in the file; a page may have none."""
-    kind, value = document.xref_get_key(document.page_xref(ix), "Contents")
+    """Decide whether a page and all of its content streams are still in the file; a page may have none."""
+    xref = document.page_xref(ix)
+    if document.xref_get_key(xref, "Type")[1] != "/Page":
+        return False
+    kind, value = document.xref_get_key(xref, "Contents")
     streams = [int(number) for number in _REFERENCE.findall(value)] if kind in ("xref", "array") else []
     return all(document.xref_is_stream(number) for number in streams)
 
@@ -237,6 +247,7 @@ def _read_page(
 ) -> Page:
     """Read page `ix` of the open document as page `page_ix` of the file; a text file is opened in several parts."""
     try:
+        _MUPDF.TOOLS.reset_mupdf_warnings()
         page = document[ix]
         if reading is None:
             return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden_texts=hidden_texts)
@@ -250,6 +261,8 @@ def _read_page(
             policy=reading.policy,
             may_replace_text=reading.may_replace_text,
         )
+        if _DAMAGED_CONTENT.search(_MUPDF.TOOLS.mupdf_warnings()):
+            reading.damaged_pages.append(page_ix + 1)
         return replace(read_result, distrust=reading.distrust) if reading.distrust else read_result
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is missing or damaged ({_first_line(error)})."
