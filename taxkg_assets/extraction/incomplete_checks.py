@@ -17,6 +17,7 @@ from taxkg_assets.extraction.document_check import INCOMPLETE, DocumentCheck, co
 from taxkg_assets.extraction.errors import DAMAGED_PAGES, SCANNED_PAGES, TABLES_AS_TEXT
 from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.table_checks import find_foreign_rows
+from taxkg_assets.rules.models.document_checks import load_document_checks
 from taxkg_assets.schemas import Documents, Elements
 
 
@@ -32,6 +33,25 @@ def find_pages_without_elements(elements: dy.DataFrame[Elements], documents: dy.
     ).explode("page")
     text_pages = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
     return text_pages.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
+
+
+def find_pages_without_content(elements: dy.DataFrame[Elements]) -> pl.DataFrame:
+    """Return pages of which almost all text is taken for page artifacts, such as headers, so that no passage has it.
+
+    Args:
+        elements: Elements of all documents.
+
+    Returns:
+        One row per page: `document_id` and `page`.
+    """
+    limits = load_document_checks().pages_have_content
+    chars = pl.col("text").str.len_chars()
+    is_artifact = pl.col("role") == "PageArtifact"
+    counts = elements.group_by("document_id", "page", maintain_order=True).agg(
+        chars=chars.sum(), artifact_chars=chars.filter(is_artifact).sum()
+    )
+    is_empty = pl.col("artifact_chars") > limits.artifact_frac * pl.col("chars")
+    return counts.filter((pl.col("chars") >= limits.least_chars) & is_empty).select("document_id", "page")
 
 
 def find_scanned_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
@@ -103,6 +123,15 @@ INCOMPLETE_CHECKS: tuple[DocumentCheck, ...] = (
         "pages have no text, although they are neither scanned nor blank",
         "Read these pages in the PDF itself.",
         find_pages_without_elements,
+        show=("page",),
+    ),
+    DocumentCheck(
+        "pages_have_content",
+        INCOMPLETE,
+        "elements",
+        "pages are served without most of their text, as it looks like headers and footers",
+        "Read these pages in the PDF itself, or replace the file by one that is printed to letter size.",
+        find_pages_without_content,
         show=("page",),
     ),
     DocumentCheck(

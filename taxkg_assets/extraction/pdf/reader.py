@@ -13,7 +13,7 @@ from typing import Any
 
 from taxkg_assets.extraction.errors import DAMAGED_PAGES, SCANNED_PAGES, StageError
 from taxkg_assets.extraction.pdf.document import BoundedDocument
-from taxkg_assets.extraction.pdf.form_widgets import read_template
+from taxkg_assets.extraction.pdf.form_widgets import hide_additions, read_template
 from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Page, Source
@@ -50,6 +50,7 @@ class _Reading:
         distrust: Why no page is read by its tags; "" where the policy decides.
         may_replace_text: Whether structure tags may state other words than the pages print.
         damaged_pages: Pages read so far whose content is damaged.
+        changed_pages: Pages read so far on which somebody filled in fields or commented.
     """
 
     has_fields: bool
@@ -58,6 +59,7 @@ class _Reading:
     distrust: str = ""
     may_replace_text: bool = True
     damaged_pages: list[int] = field(default_factory=list)
+    changed_pages: list[int] = field(default_factory=list)
 
 
 def read_source(
@@ -134,6 +136,9 @@ def _read_pdf(
         if reading.damaged_pages:
             damaged = _join_pages(reading.damaged_pages)
             warnings.append(f"{DAMAGED_PAGES}{damaged}: some of their text may be missing.")
+        if reading.changed_pages:
+            changed = _join_pages(reading.changed_pages)
+            warnings.append(f"Values of fields, or comments, were left out on page(s) {changed}.")
         template = read_template(document) if has_fields else b""
         return pages, _metadata(document), warnings, template, reading.links.finish()
     except _DAMAGE_OR_LOSS as error:
@@ -165,7 +170,7 @@ def _read_text(
 def _check_page_count(page_count: int, *, max_pages: int) -> None:
     if page_count > max_pages:
         reason = f"The file has {page_count} pages or more; {max_pages} are allowed."
-        raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES.")
+        raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES and build with --retry.")
 
 
 def _metadata(document: Any) -> dict[str, str]:
@@ -252,6 +257,8 @@ def _read_page(
         if reading is None:
             return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden_texts=hidden_texts)
         reading.links.read_areas(page, number=page_ix + 1)
+        if hide_additions(page):
+            reading.changed_pages.append(page_ix + 1)
         read_result = read_page(
             page,
             number=page_ix + 1,

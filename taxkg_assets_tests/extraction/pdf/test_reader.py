@@ -114,6 +114,21 @@ def test_blanks_of_an_ocr_layer_stand_between_its_words() -> None:
     assert "".join(span.text for span in source.pages[0].spans) == "Bees pay no toll"
 
 
+def test_what_somebody_filled_in_or_commented_is_not_read_as_printed() -> None:
+    booklet = _booklet()
+    page = booklet.document[0]
+    for ix, value in enumerate(("Ada Hive", "")):
+        widget = pymupdf.Widget()
+        widget.field_name, widget.field_type = f"box{ix}", pymupdf.PDF_WIDGET_TYPE_TEXT
+        widget.rect, widget.field_value = pymupdf.Rect(72, 300 + 30 * ix, 200, 320 + 30 * ix), value
+        page.add_widget(widget)
+    page.add_freetext_annot(pymupdf.Rect(72, 400, 300, 420), "A reader's remark.")
+    source = booklet.source()
+    assert [span.text for span in source.pages[0].spans] == ["First words on the page."]
+    assert [widget.name for widget in source.pages[0].widgets] == ["box0", "box1"]
+    assert source.warnings == ("Values of fields, or comments, were left out on page(s) 1.",)
+
+
 def test_image_only_page_among_text_is_listed() -> None:
     booklet = _booklet()
     _image_page(booklet.document)
