@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SCANNED_PAGES = "Scanned page(s) "
+UNREADABLE_PAGES = "No readable text on page(s) "
 DAMAGED_PAGES = "Damaged page(s) "
 TABLES_AS_TEXT = "Tables kept as text"
 """First words of the warnings of `documents` that flag a document."""

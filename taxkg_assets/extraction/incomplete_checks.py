@@ -14,7 +14,7 @@ from taxkg_assets.extraction.box_checks import (
     find_unexplained_boxes,
 )
 from taxkg_assets.extraction.document_check import INCOMPLETE, DocumentCheck, column_check
-from taxkg_assets.extraction.errors import DAMAGED_PAGES, SCANNED_PAGES, TABLES_AS_TEXT
+from taxkg_assets.extraction.errors import DAMAGED_PAGES, TABLES_AS_TEXT, UNREADABLE_PAGES
 from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.table_checks import find_foreign_rows
 from taxkg_assets.rules.models.document_checks import load_document_checks
@@ -54,8 +54,8 @@ def find_pages_without_content(elements: dy.DataFrame[Elements]) -> pl.DataFrame
     return counts.filter((pl.col("chars") >= limits.least_chars) & is_empty).select("document_id", "page")
 
 
-def find_scanned_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Return pages that are only an image, in documents that have text on other pages.
+def find_unreadable_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Return pages that are only images, or whose fonts do not state their letters, in documents with other text.
 
     Args:
         documents: Documents with their warnings.
@@ -63,7 +63,7 @@ def find_scanned_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
     Returns:
         One row per page: `document_id` and `page`.
     """
-    return _list_warned_pages(documents, SCANNED_PAGES)
+    return _list_warned_pages(documents, UNREADABLE_PAGES)
 
 
 def find_damaged_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
@@ -144,12 +144,12 @@ INCOMPLETE_CHECKS: tuple[DocumentCheck, ...] = (
         show=("page",),
     ),
     DocumentCheck(
-        "pages_are_not_scanned",
+        "pages_are_readable",
         INCOMPLETE,
         "documents",
-        "pages are only images, so that no search finds their text",
+        "pages are only images, or their fonts do not state their letters, so that no search finds their text",
         "Run OCR on the file, and replace it by the result. Until then, read these pages in the PDF itself.",
-        find_scanned_pages,
+        find_unreadable_pages,
         show=("page",),
     ),
     column_check(

@@ -205,12 +205,15 @@ def test_a_check_that_fails_on_several_documents_together_flags_all_of_them() ->
     assert set(quality["outcome"]) == {"flagged"}
 
 
-def test_pages_that_are_damaged_or_scanned_flag_their_document() -> None:
-    warnings = ["Damaged page(s) 2, 14: some of their text may be missing.", "Scanned page(s) 3: run OCR to read it."]
+def test_pages_that_are_damaged_or_unreadable_flag_their_document() -> None:
+    warnings = [
+        "Damaged page(s) 2, 14: some of their text may be missing.",
+        "No readable text on page(s) 3.",
+    ]
     quality = judge([{"document_id": "a", "warnings": warnings}, {"document_id": "b"}])
     failed = quality.filter(pl.col("outcome") != "passed")
     assert failed.select("document_id", "law", "rows").rows() == [
-        ("a", "pages_are_not_scanned", 1),
+        ("a", "pages_are_readable", 1),
         ("a", "pages_are_undamaged", 2),
     ]
     assert failed["examples"].to_list() == [["page 3"], ["page 2", "page 14"]]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from taxkg_assets.extraction.errors import DAMAGED_PAGES, SCANNED_PAGES, StageError
+from taxkg_assets.extraction.errors import DAMAGED_PAGES, UNREADABLE_PAGES, StageError
 from taxkg_assets.extraction.pdf.document import BoundedDocument
 from taxkg_assets.extraction.pdf.form_widgets import hide_additions, read_template
 from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
@@ -34,6 +34,7 @@ _REDOWNLOAD = "Download the file again from its source."
 # Errors that the parser raises for a damaged file; errors of MuPDF itself are no RuntimeError.
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
 _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
+_UNREADABLE = "only images or fonts that do not state their letters"
 _DAMAGED_CONTENT = re.compile(r"in content stream|page may not be correct|zlib error|read error")
 """Messages of MuPDF about the content of a page that it cannot read to the end."""
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
@@ -83,7 +84,7 @@ def read_source(
         The document as plain data; its `warnings` state what was repaired, left out as invisible, or has no text.
 
     Raises:
-        StageError: For a file that is no PDF, is encrypted, has lost pages, or holds only images.
+        StageError: For a file that is no PDF, is encrypted, has lost pages, or has no readable text.
     """
     hidden_texts: list[HiddenText] = []
     template, navigation = b"", Navigation()
@@ -94,15 +95,17 @@ def read_source(
             data, max_pages=max_pages, hidden_texts=hidden_texts, policy=policy
         )
     if not any(page.spans for page in pages):
-        if any(page.image_count for page in pages):
-            raise StageError("open", "No page has text, only images.", "Run OCR on the file, and add the result.")
+        if any(page.image_count or page.is_garbled for page in pages):
+            raise StageError(
+                "open", f"No page has readable text, {_UNREADABLE}.", "Run OCR on the file, and add the result."
+            )
         raise StageError("open", "All pages are blank.", _REDOWNLOAD)
     hidden_texts += find_printed_injections([(page.page, page.spans) for page in pages])
     rows = find_rows(sorted(hidden_texts, key=lambda row: row.page))
     warnings += _hidden_warnings(rows)
-    image_pages = Source(document_id, pages).image_only_pages
-    if image_pages:
-        warnings.append(f"{SCANNED_PAGES}{_join_pages(image_pages)}: run OCR to read their text.")
+    unreadable_pages = Source(document_id, pages).unreadable_pages
+    if unreadable_pages:
+        warnings.append(f"{UNREADABLE_PAGES}{_join_pages(unreadable_pages)}, {_UNREADABLE}: run OCR on the file.")
     return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 

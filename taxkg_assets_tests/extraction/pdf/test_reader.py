@@ -129,11 +129,26 @@ def test_what_somebody_filled_in_or_commented_is_not_read_as_printed() -> None:
     assert source.warnings == ("Values of fields, or comments, were left out on page(s) 1.",)
 
 
+def test_letters_that_their_font_does_not_state_are_not_read() -> None:
+    booklet = _booklet()
+    document = booklet.document
+    page = document.new_page()
+    page.insert_font(fontname="bees", fontbuffer=pymupdf.Font("cobi").buffer)
+    page.insert_text((72, 100), "Bees pay no toll on this bridge.", fontname="bees")
+    assert "Bees pay" in booklet.source().pages[2].spans[0].text
+    (font,) = (entry[0] for entry in page.get_fonts() if entry[4] == "bees")
+    document.xref_set_key(font, "ToUnicode", "null")
+    source = booklet.source()
+    assert source.pages[2].spans == ()
+    assert source.unreadable_pages == (3,)
+    assert source.warnings[0].startswith("No readable text on page(s) 3, only images or fonts")
+
+
 def test_image_only_page_among_text_is_listed() -> None:
     booklet = _booklet()
     _image_page(booklet.document)
     source = booklet.source()
-    assert source.image_only_pages == (3,)
+    assert source.unreadable_pages == (3,)
     assert "3" in source.warnings[0]
 
 
