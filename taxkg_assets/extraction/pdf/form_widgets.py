@@ -91,8 +91,9 @@ def hide_additions(page: Any) -> bool:
     added = [*(widgets if any(map(_is_filled, widgets)) else ()), *comments]
     flags_key = _LIBRARY.pdf_new_name("F")
     for annotation in added:
-        entry = _LIBRARY.ll_pdf_annot_obj(annotation)
-        _LIBRARY.ll_pdf_dict_put_int(entry, flags_key.m_internal, _LIBRARY.PDF_ANNOT_IS_HIDDEN)
+        with suppress(*_DAMAGE):
+            entry = _LIBRARY.ll_pdf_annot_obj(annotation)
+            _LIBRARY.ll_pdf_dict_put_int(entry, flags_key.m_internal, _LIBRARY.PDF_ANNOT_IS_HIDDEN)
     return bool(added)
 
 
