@@ -40,6 +40,22 @@ def find_uncovered_sections(
     )
 
 
+def find_documents_without_passages(
+    documents: dy.DataFrame[schemas.Documents], chunks: dy.DataFrame[schemas.Chunks]
+) -> pl.DataFrame:
+    """Find documents without any accepted chunk.
+
+    Args:
+        documents: Documents of the home.
+        chunks: Chunks with `status` and `document_id`; only accepted ones count.
+
+    Returns:
+        `document_id` and `page_count` of these documents.
+    """
+    accepted_chunks = chunks.filter(pl.col("status") == "accepted")
+    return documents.join(accepted_chunks, on="document_id", how="anti").select("document_id", "page_count")
+
+
 def is_covered(text: str, chunks: list[str] | None) -> bool:
     """Return whether some chunks contain a text, as a whole or sentence by sentence.
 

@@ -63,7 +63,9 @@ flows = table(
     row_checks=(find_flow_faults,),
     isolated=True,
 )
-nodes = table(schemas.Nodes, build_nodes, group="graph", isolated=True)
+nodes = table(
+    schemas.Nodes, build_nodes, group="graph", isolated=True, requires=(find_unplaced_nodes, find_tree_faults)
+)
 
 
 def show_relations(store: Store) -> dict[str, dg.MetadataValue]:

@@ -11,7 +11,7 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.chunking.coverage import find_uncovered_sections
+from taxkg_assets.chunking.coverage import find_documents_without_passages, find_uncovered_sections
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.code_references import code_references
 from taxkg_assets.defs.wiring.isolation import read_failures
@@ -64,6 +64,15 @@ _LIBRARY_CHECKS = (
         show=("table", "error"),
         broken="tables lack the document, because building its rows failed",
         remedy=REPORT_ERROR,
+    ),
+    DocumentCheck(
+        "documents_have_passages",
+        INCOMPLETE,
+        "chunks",
+        "documents have no passage, so that no search finds them",
+        "Open the PDF: its text may be outside of the pages, or too large or too small to be read.",
+        find_documents_without_passages,
+        show=("page_count",),
     ),
     DocumentCheck(
         "boxes_are_registered",

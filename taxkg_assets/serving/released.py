@@ -13,13 +13,14 @@ import polars as pl
 
 from taxkg_assets.defs.home.access import HomeFolder
 from taxkg_assets.defs.home.index_files import (
+    IndexFilesError,
     has_catalogue,
     has_index_files,
     open_catalogue,
     open_search_index,
     open_tables,
 )
-from taxkg_assets.defs.home.indexes import open_index
+from taxkg_assets.defs.home.indexes import has_index, open_index
 from taxkg_assets.defs.home.models import open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.home.question_models import open_question_encoder, why_not_exported
 from taxkg_assets.defs.home.rerankers import open_served_reranker
@@ -164,6 +165,8 @@ class Released:
         if has_index_files(self.store, path):
             max_rows = home.settings.index_memory_rows
             return open_search_index(self.store, path, model_hash=model_hash, most_rows=max_rows)
+        if not has_index(self.store, path):
+            raise IndexFilesError(f"The index of the release, {path}, is missing. Run `taxkg build`.")
         from taxkg_assets.retrieval.index.index import (
             read_index,  # loaded here: an index of this version needs no LanceDB
         )

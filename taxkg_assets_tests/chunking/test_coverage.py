@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from taxkg_assets.chunking.coverage import is_covered
+from taxkg_assets import schemas
+from taxkg_assets.chunking.coverage import find_documents_without_passages, is_covered
 from taxkg_assets.rules.models.chunking import load_chunking
 
 CALLS = [0]
@@ -64,3 +65,14 @@ def test_a_sentence_is_found_in_any_chunk_and_across_two() -> None:
     assert not is_covered(text, ["The pilot waits. The tide", "at noon. Each boat pays."])
     assert not is_covered(text, ["The pilot waits. Each boat pays."])
     assert not is_covered(text, None)
+
+
+def test_a_document_of_which_no_passage_is_accepted_has_none() -> None:
+    documents = schemas.Documents.sample(overrides=[{"document_id": name, "page_count": 2} for name in "abc"])
+    chunks = schemas.Chunks.sample(
+        overrides=[
+            {"chunk_id": f"c{ix}", "document_id": name, "status": status}
+            for ix, (name, status) in enumerate([("a", "accepted"), ("b", "rejected")])
+        ]
+    )
+    assert find_documents_without_passages(documents, chunks).rows() == [("b", 2), ("c", 2)]

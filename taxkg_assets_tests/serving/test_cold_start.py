@@ -186,6 +186,12 @@ def test_a_missing_or_cut_off_file_of_the_index_is_refused(
         _open(sample_home, rows, monkeypatch).searcher.search(QUESTIONS[0])
 
 
+def test_a_lost_index_is_named_with_the_remedy(sample_home: Path) -> None:
+    shutil.rmtree(sample_home / "index")
+    with pytest.raises(IndexFilesError, match=r"index/\w+, is missing\. Run `taxkg build`"):
+        _ = open_release(str(sample_home)).searcher
+
+
 def test_a_damaged_export_is_refused(built_samples: Path, tmp_path: Path) -> None:
     hashed = open_release(str(built_samples)).row["model_hash"]
     name = export_name(hashed)

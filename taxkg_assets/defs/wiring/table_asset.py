@@ -114,12 +114,17 @@ def _digest_code(
     *,
     has_settings: bool,
     resources: Callable[[Home], str] | None,
+    drops_rows: bool,
 ) -> str:
-    """Digest what decides the rows of a table besides its upstream: code, settings, and what its resources open."""
+    """Digest what decides the rows of a table besides its upstream: code, settings, and what its resources open.
+
+    The largest share of rows that may be dropped counts for a table that has row checks.
+    """
     return digest(
         code_fingerprint(*functions, schema=schema.__name__),
         home.settings.table_settings() if has_settings else "",
         resources(home) if resources else "",
+        *([str(home.settings.withheld_share)] if drops_rows else []),
     )
 
 
@@ -143,6 +148,7 @@ def table(
     divided_table: str = "",
     can_be_divided: Callable[[Home], bool] = lambda home: True,
     isolated: bool = False,
+    requires: Sequence[Callable[..., pl.DataFrame]] = (),
 ) -> dg.AssetsDefinition:
     """Create the asset of a corpus-wide table, and register the table in `PIPELINE`.
 
@@ -169,6 +175,8 @@ def table(
             table.
         isolated: Whether documents on which the builder fails are left out, and flagged in `document_quality`, which
             must be downstream of the table; not with `divided_table`.
+        requires: Functions of the table and its inputs that return invalid rows; an isolated table is built without the
+            documents of these rows.
 
     Returns:
         The asset.
@@ -182,9 +190,11 @@ def table(
     )
     upstream = tuple(dict.fromkeys((*read_tables, *after)))
     has_settings = "settings" in parameters
-    functions: tuple[Callable[..., Any], ...] = (build, *code, *row_checks, *([publish] if publish else []))
+    functions: tuple[Callable[..., Any], ...] = (build, *code, *row_checks, *requires, *([publish] if publish else []))
 
-    read_code = partial(_digest_code, schema, functions, has_settings=has_settings, resources=fingerprint)
+    read_code = partial(
+        _digest_code, schema, functions, has_settings=has_settings, resources=fingerprint, drops_rows=bool(row_checks)
+    )
     builder = TableBuilder(build, read_tables, openers, has_settings)
     step = TableStep(
         name,
@@ -199,6 +209,7 @@ def table(
         keep,
         prepare,
         isolated,
+        requires,
     )
     record = TableRecord(
         name,

@@ -56,6 +56,8 @@ class TableStep:
     """Fills the home's cache for this step. It decides no rows, so it begins before the gates above have passed."""
     is_isolated: bool = False
     """Whether documents on which the builder fails are left out."""
+    requires: Sequence[Callable[..., pl.DataFrame]] = ()
+    """Checks that return invalid rows. The builder counts as failing on their documents."""
 
     def make(
         self, home: Home, states: Mapping[str, TableState], *, made_from: str, share: tuple[int, int] = (0, 1)
@@ -135,6 +137,10 @@ class TableStep:
             left_out = names_of(all_units) - names_of(units)
             chosen = drop_documents(frames, left_out) if left_out else dict(frames)
             built = self.builder.build(**chosen, **arguments, **({argument: units} if argument else {}))
+            for check in self.requires:
+                invalid_count = _apply(check, chosen | {self.name: built}).height
+                if invalid_count:
+                    raise ValueError(f"{invalid_count} {_name_check(check)}")
             return drop_invalid_rows(
                 built,
                 chosen | {self.name: built},
@@ -213,7 +219,7 @@ def drop_invalid_rows(
     """
     valid_rows, notes = built_rows, dict[str, Any]()
     for check in checks:
-        offending = check(**{name: frames[name] for name in inspect.signature(check).parameters})
+        offending = _apply(check, frames)
         if offending.is_empty():
             continue
         columns = [name for name in key if name in offending.columns]
@@ -221,7 +227,17 @@ def drop_invalid_rows(
         if dropped_count > max(DROPPED_ANYWAY, most):
             continue
         valid_rows = valid_rows.join(offending, on=columns, how="anti")
-        title = check.__name__.removeprefix("find_").replace("_", " ")
+        title = _name_check(check)
         notes[f"rows dropped: {title}"] = dropped_count
         notes[f"first rows dropped: {title}"] = table_metadata(offending.head(OFFENDING_ROWS))
     return valid_rows, notes
+
+
+def _apply(check: Callable[..., pl.DataFrame], frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the rows that a check finds in the tables that its parameters name."""
+    return check(**{name: frames[name] for name in inspect.signature(check).parameters})
+
+
+def _name_check(check: Callable[..., pl.DataFrame]) -> str:
+    """Return in words what a check finds."""
+    return check.__name__.removeprefix("find_").replace("_", " ")

@@ -133,6 +133,11 @@ class Page:
     distrust: str = ""
     is_garbled: bool = False
 
+    @property
+    def has_text(self) -> bool:
+        """Return whether there is a visible character that is no blank."""
+        return any(not span.text.isspace() for span in self.spans if span.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -161,4 +166,4 @@ class Source:
     @property
     def unreadable_pages(self) -> tuple[int, ...]:
         """Return the pages without text that show an image or letters which their fonts do not state: they need OCR."""
-        return tuple(page.page for page in self.pages if not page.spans and (page.image_count or page.is_garbled))
+        return tuple(page.page for page in self.pages if not page.has_text and (page.image_count or page.is_garbled))

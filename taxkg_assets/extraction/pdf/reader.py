@@ -94,7 +94,7 @@ def read_source(
         pages, metadata, warnings, template, navigation = _read_pdf(
             data, max_pages=max_pages, hidden_texts=hidden_texts, policy=policy
         )
-    if not any(page.spans for page in pages):
+    if not any(page.has_text for page in pages):
         if any(page.image_count or page.is_garbled for page in pages):
             raise StageError(
                 "open", f"No page has readable text, {_UNREADABLE}.", "Run OCR on the file, and add the result."
@@ -126,6 +126,7 @@ def _read_pdf(
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
+        _check_static(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
         tree = inspect_tree(document) if is_tagged and policy is not None else TreeReport(may_replace_text=True)
@@ -135,7 +136,8 @@ def _read_pdf(
             _read_page(document, ix, page_ix=ix, reading=reading, hidden_texts=hidden_texts)
             for ix in range(document.page_count)
         )
-        warnings = _repair_warnings(document)  # MuPDF may find the damage only while it loads a page
+        warnings = _portfolio_warnings(document)
+        warnings += _repair_warnings(document)  # MuPDF may find the damage only while it loads a page
         if reading.damaged_pages:
             damaged = _join_pages(reading.damaged_pages)
             warnings.append(f"{DAMAGED_PAGES}{damaged}: some of their text may be missing.")
@@ -174,6 +176,20 @@ def _check_page_count(page_count: int, *, max_pages: int) -> None:
     if page_count > max_pages:
         reason = f"The file has {page_count} pages or more; {max_pages} are allowed."
         raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES and build with --retry.")
+
+
+def _check_static(document: Any) -> None:
+    """Raise a StageError for a dynamic XFA form, whose only page asks the reader to wait (ISO 32000-1, table 28)."""
+    if document.xref_get_key(document.pdf_catalog(), "NeedsRendering")[1] == "true":
+        reason = "Its pages are a dynamic XFA form, which only Adobe Reader can lay out."
+        raise StageError("open", reason, "Print it to a PDF in Adobe Reader, and add the result.")
+
+
+def _portfolio_warnings(document: Any) -> list[str]:
+    """Return a warning for a portfolio: its documents are embedded files, which are not read."""
+    if document.xref_get_key(document.pdf_catalog(), "Collection")[0] == "null":
+        return []
+    return ["The file is a portfolio. Its embedded files were not read: add each of them as a file of its own."]
 
 
 def _metadata(document: Any) -> dict[str, str]:

@@ -162,6 +162,22 @@ def test_a_document_on_which_a_row_check_fails_is_left_out(tmp_path: Path) -> No
     assert list(errors) == [("odd",)]
 
 
+def test_a_document_with_rows_that_a_required_check_finds_is_left_out(tmp_path: Path) -> None:
+    def find_odd_tolls(tolls: pl.DataFrame) -> pl.DataFrame:
+        return tolls.filter(pl.col("document_id") == "odd")
+
+    builder = TableBuilder(lambda documents: documents, ("documents",), {}, has_settings=False)
+    step = TableStep(
+        "tolls", Toll, builder, (), None, None, lambda _: "code", is_isolated=True, requires=(find_odd_tolls,)
+    )
+    frames = {"documents": pl.DataFrame({"document_id": ["a", "b", "odd"]})}
+    home: Any = FakeHome(store := Store(tmp_path))
+    (rows, _), errors = step._build(home, frames, {}, [], [], kept_count=0)
+    assert rows["document_id"].to_list() == ["a", "b"]
+    assert errors[("odd",)].startswith("ValueError: 1 odd tolls (table_step.py:")
+    assert read_failures(store)["document_id"].to_list() == ["odd"]
+
+
 def test_the_home_remembers_who_was_left_out_until_the_rows_are_built(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert read_failures(store).is_empty()

@@ -32,6 +32,18 @@ def _images_only() -> bytes:
     return bytes(document.tobytes())
 
 
+def _only_blanks() -> bytes:
+    document = pymupdf.open()
+    document.new_page().insert_text((72, 72), " ")
+    return bytes(document.tobytes())
+
+
+def _dynamic_form() -> bytes:
+    booklet = Booklet().lines("Please wait...")
+    booklet.document.xref_set_key(booklet.document.pdf_catalog(), "NeedsRendering", "true")
+    return bytes(booklet.bytes())
+
+
 def _without_pages() -> bytes:
     return b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"
 
@@ -69,6 +81,8 @@ def _page_that_is_none() -> bytes:
         (_without_pages(), "pages"),
         (_encrypted(), "encrypted"),
         (_images_only(), "only images"),
+        (_only_blanks(), "blank"),
+        (_dynamic_form(), "dynamic XFA form"),
         (_lost_page(), "1 of 2 pages are lost"),
         (_broken_array(), "Page 1 is missing or damaged (cannot parse"),
         (_page_that_is_none(), "1 of 2 pages are lost"),
@@ -142,6 +156,14 @@ def test_letters_that_their_font_does_not_state_are_not_read() -> None:
     assert source.pages[2].spans == ()
     assert source.unreadable_pages == (3,)
     assert source.warnings[0].startswith("No readable text on page(s) 3, only images or fonts")
+
+
+def test_a_portfolio_is_read_without_its_embedded_files_and_says_so() -> None:
+    booklet = _booklet()
+    booklet.document.embfile_add("tolls.txt", b"Bees pay no toll.")
+    booklet.document.xref_set_key(booklet.document.pdf_catalog(), "Collection", "<</View/D>>")
+    (warning,) = booklet.source().warnings
+    assert warning.startswith("The file is a portfolio.")
 
 
 def test_image_only_page_among_text_is_listed() -> None:
