@@ -183,11 +183,8 @@ def table(
     """
     name, openers = snake(schema.__name__), dict(resources or {})
     parameters = list(inspect.signature(build).parameters)
-    read_tables = tuple(
-        parameter
-        for parameter in parameters
-        if parameter not in {"settings", *openers, parts.argument if parts else ""}
-    )
+    others = {"settings", *openers, parts.argument if parts else ""}
+    read_tables = tuple(parameter for parameter in parameters if parameter not in others)
     upstream = tuple(dict.fromkeys((*read_tables, *after)))
     has_settings = "settings" in parameters
     functions: tuple[Callable[..., Any], ...] = (build, *code, *row_checks, *requires, *([publish] if publish else []))

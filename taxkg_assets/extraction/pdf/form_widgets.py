@@ -23,7 +23,7 @@ _LIBRARY: Any = _MUPDF.mupdf
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _LIBRARY.FzErrorBase)
 _PACKET = re.compile(r"(?:\(template\)|<74656[dD]706[cC]617465>)\s*(\d+)\s+\d+\s+R")
 _UNFILLED = ("", "Off")
-"""Values of a field that nobody has filled in; an empty check box is off."""
+"""Values of a field that no one has filled in; an empty check box is off."""
 _KINDS = {
     _LIBRARY.PDF_WIDGET_TYPE_BUTTON: "Button",
     _LIBRARY.PDF_WIDGET_TYPE_CHECKBOX: "CheckBox",

@@ -62,7 +62,7 @@ def _broken_array() -> bytes:
     return bytes(_booklet().bytes()).replace(b"/MediaBox[", b"/MediaBox[R ")
 
 
-def _page_that_is_none() -> bytes:
+def _object_that_is_no_page() -> bytes:
     """The page tree names an object that is no page, which MuPDF finds only as it loads the page."""
     booklet = _booklet()
     number = booklet.document.page_xref(1)
@@ -85,7 +85,7 @@ def _page_that_is_none() -> bytes:
         (_dynamic_form(), "dynamic XFA form"),
         (_lost_page(), "1 of 2 pages are lost"),
         (_broken_array(), "Page 1 is missing or damaged (cannot parse"),
-        (_page_that_is_none(), "1 of 2 pages are lost"),
+        (_object_that_is_no_page(), "1 of 2 pages are lost"),
     ],
 )
 def test_unreadable_bytes_are_refused_with_a_reason_and_a_remedy(data: bytes, reason: str) -> None:
