@@ -81,7 +81,7 @@ def find_printed_lines(
         row = find_row_of_words(searcher, line["label"], document_id=line["document_id"], page=line["page"])
         if row is not None:
             units.append((row, _quote(searcher, line, row)))
-    return Findings(units, covers_question=True)
+    return Findings(units, covers_question=True, settles_question=not names_line)
 
 
 def select_lines(lines: pl.DataFrame, route: Route, *, newest_documents: Collection[str]) -> list[LineRecord]:

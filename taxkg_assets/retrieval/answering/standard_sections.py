@@ -83,6 +83,7 @@ def find_standard_sections(
         request_words=rules.frame,
         max_other_words=rules.most_other_words,
         years_behind=years_behind,
+        settles_question=years_behind is not None,  # the passages are about other things than when a form is due
     )
 
 

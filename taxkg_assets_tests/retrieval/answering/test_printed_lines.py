@@ -15,6 +15,7 @@ from taxkg_assets.retrieval.answering.printed_lines import (
     asks_for_line,
     asks_for_line_to_use,
     choose_lines,
+    list_names,
     match_lines,
     select_lines,
 )
@@ -135,6 +136,21 @@ def test_the_printed_words_open_the_answer_with_their_passage(searcher: Searcher
     assert found.results[0].document == "i2077zed--2031"
     absent = replace(searcher, open_lines=lambda: pl.DataFrame([line(0, **place)]))
     assert ask(absent, question, settings=Settings()) == ask(searcher, question, settings=Settings())
+
+
+def test_nothing_follows_a_line_that_is_all_that_is_asked_for(searcher: Searcher) -> None:
+    columns = searcher.passages.columns
+    row = next(row for row in range(searcher.index.height) if columns["document_id"][row] == "i2077zed--2031")
+    words = " ".join(columns["text"][row].splitlines()[-1].split())
+    place = {"document_id": "i2077zed--2031", "form": "2077-ZED", "page": int(searcher.passages.pages[row])}
+    known = replace(searcher, open_lines=lambda: pl.DataFrame([line(0, label=words, **place)]))
+    name = list_names(words)[0]
+    found = ask(known, f"On which line of the 2031 Form 2077-ZED do I report {name}?", settings=Settings())
+    assert [unit.label for unit in found.units] == ["Form 2077-ZED, line 3"]
+    conditional = ask(
+        known, f"On which line of the 2031 Form 2077-ZED do I report {name} if I sold a barge?", settings=Settings()
+    )
+    assert len(conditional.units) > 1
 
 
 def test_what_only_repeats_is_left_out_and_another_document_is_named(searcher: Searcher) -> None:
