@@ -138,7 +138,7 @@ def test_the_printed_words_open_the_answer_with_their_passage(searcher: Searcher
     assert ask(absent, question, settings=Settings()) == ask(searcher, question, settings=Settings())
 
 
-def test_nothing_follows_a_line_that_is_all_that_is_asked_for(searcher: Searcher) -> None:
+def test_nothing_follows_a_line_that_contains_the_whole_question(searcher: Searcher) -> None:
     columns = searcher.passages.columns
     row = next(row for row in range(searcher.index.height) if columns["document_id"][row] == "i2077zed--2031")
     words = " ".join(columns["text"][row].splitlines()[-1].split())
