@@ -262,10 +262,13 @@ def _find_opening(searcher: Searcher, found: _Found, *, filters: Mapping[str, An
         opening = make_opening(searcher, ranking.question, ranking, findings, results=found.results)
         if opening is None:
             continue
-        if opening.covers_question:
+        if opening.covers_question and findings.years_behind is not None:
+            found = replace(found, kind=guardrail.OUTDATED_SECTION, signals={"age": float(findings.years_behind)})
+        elif opening.covers_question:
             found = replace(found, kind=kind, signals={})
         # Where the library lacks the form of a line, the passages are about other forms.
-        is_opening_only = kind in (guardrail.DESTINATION, guardrail.LINE) and not ranking.route.forms
+        is_about_other_forms = kind in (guardrail.DESTINATION, guardrail.LINE) and not ranking.route.forms
+        is_opening_only = is_about_other_forms or (opening.covers_question and findings.settles_question)
         return replace(found, results=opening.results, opening_units=opening.units, is_opening_only=is_opening_only)
     return None
 

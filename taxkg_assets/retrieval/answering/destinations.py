@@ -196,7 +196,7 @@ def find_destinations(
     line_keys = [key for key in route.keys if key not in route.codes]
     covers_question = all(any(covers_key(flow.named.key, (key,)) for flow, _ in flows_with_row) for key in line_keys)
     units = [(row, _quote(searcher, flow, row, direction)) for flow, row in flows_with_row]
-    return Findings(units, covers_question)
+    return Findings(units, covers_question, settles_question=True)
 
 
 def choose_flows(

@@ -22,7 +22,7 @@ ANSWER, GUIDANCE, ABSTENTION = "answer", "guidance", "abstention"
 PASSAGES, CELL, TABLE = "passages", "cell", "table"
 CHANGES, DOCUMENTS, SUMMARY = "changes", "documents", "summary"
 DESTINATION, LINE, DEFINITION = "destination", "line", "definition"
-STANDARD_SECTION, PURPOSE = "standard_section", "purpose"
+STANDARD_SECTION, PURPOSE, OUTDATED_SECTION = "standard_section", "purpose", "outdated_section"
 """Kinds of answers.
 
 - `PASSAGES`: quotes from passages.
@@ -36,6 +36,7 @@ STANDARD_SECTION, PURPOSE = "standard_section", "purpose"
 - `DEFINITION`: definitions of a term.
 - `STANDARD_SECTION`: a section of instructions, such as who must file.
 - `PURPOSE`: the purpose of a form.
+- `OUTDATED_SECTION`: a section of a form that is not its current edition, such as due dates of another year.
 """
 
 

@@ -31,12 +31,16 @@ class Findings:
         request_words: Words of the question that only request a statement, so that no statement need contain them; by
             default those of questions about lines.
         max_other_words: Maximum number of further words of the question that no statement contains.
+        years_behind: Age in years of the edition that the statements are from, where it is not current; else None.
+        settles_question: Whether nothing need follow the statements where they contain all words of the question.
     """
 
     units: list[tuple[int, Unit]] = field(default_factory=list)
     covers_question: bool = False
     request_words: str = field(default_factory=lambda: load_answers().line_frame)
     max_other_words: int = field(default_factory=lambda: load_answers().most_other_words)
+    years_behind: int | None = None
+    settles_question: bool = False
 
 
 @dataclass(frozen=True, slots=True)

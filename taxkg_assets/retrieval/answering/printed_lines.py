@@ -28,6 +28,7 @@ from taxkg_assets.rules.models.answers import load_answers
 
 _LINE = "line"
 _NAME_END = re.compile(r"[.:(](?:\s|\w)")
+_RESULT = re.compile(r"\b(?:This is|These are) (?:your|the) ([^.;(]+)")
 
 
 def asks_for_line(question: str, route: Route) -> bool:
@@ -80,7 +81,7 @@ def find_printed_lines(
         row = find_row_of_words(searcher, line["label"], document_id=line["document_id"], page=line["page"])
         if row is not None:
             units.append((row, _quote(searcher, line, row)))
-    return Findings(units, covers_question=True)
+    return Findings(units, covers_question=True, settles_question=not names_line)
 
 
 def select_lines(lines: pl.DataFrame, route: Route, *, newest_documents: Collection[str]) -> list[LineRecord]:
@@ -134,15 +135,46 @@ def match_lines(lines: Sequence[LineRecord], question: str, route: Route) -> lis
         equally similar.
     """
     request_words = find_plain_words(" ".join([load_answers().line_frame, *route.forms]))
-    description = find_plain_words(question) - request_words
-    scored: list[tuple[float, LineRecord]] = []
-    for row in (row for row in lines if row["kind"] == _LINE):  # in a box an amount is received, not reported
-        line_name = find_plain_words(_NAME_END.split(row["label"])[0]) - request_words
-        scored.append((len(line_name & description) / max(1, len(line_name | description)), row))
-    best_score = max((score for score, _ in scored), default=0.0)
+    question_words = find_plain_words(question)
+    scored = [
+        (_compare_name(find_plain_words(name), question_words, request_words), row)
+        for row in lines
+        if row["kind"] == _LINE  # in a box an amount is received, not reported
+        for name in list_names(row["label"])
+    ]
+    best_score = max((score for score, _ in scored), default=(0.0, 0.0))
     best_lines = [row for score, row in scored if score == best_score]
     limits = load_answers()
-    return best_lines if best_score >= limits.label_share and len(best_lines) <= limits.most_parts else []
+    return best_lines if best_score[0] >= limits.label_share and len(best_lines) <= limits.most_parts else []
+
+
+def list_names(label: str) -> list[str]:
+    """List the names that a label gives to the amount on its line.
+
+    Args:
+        label: Printed text of a line.
+
+    Returns:
+        The beginning of the label, and what it calls the result: "net rent" in "Add lines 1 and 2. This is your net
+        rent".
+    """
+    return [_NAME_END.split(label)[0], *_RESULT.findall(label)]
+
+
+def _compare_name(
+    name_words: frozenset[str], question_words: frozenset[str], request_words: frozenset[str]
+) -> tuple[float, float]:
+    """Compare the name of a line with a question.
+
+    Returns:
+        Share of common words among those that are no mere request, then among all. A question whose words are all
+        requests, such as "which line is total tax", is for the lines whose whole name it contains.
+    """
+    name, description = name_words - request_words, question_words - request_words
+    share = len(name_words & question_words) / max(1, len(name_words | question_words))
+    if not name and not description:
+        return (float(len(name_words) > 1 and name_words <= question_words), share)
+    return len(name & description) / max(1, len(name | description)), share
 
 
 def _quote(searcher: Searcher, line: LineRecord, row: int) -> Unit:

@@ -67,9 +67,9 @@ def find_standard_sections(
     if not kind or route.keys or route.unknown_forms or _names_other_number(question, route):
         return Findings()
     documents = _find_documents(searcher, route, _INSTRUCTIONS, allowed_documents=allowed_documents)
-    is_current_edition = True
+    years_behind = None
     if not documents and kind in _PRINTED_ON_FORMS:
-        documents, is_current_edition = _find_forms(searcher, route, kind, allowed_documents=allowed_documents)
+        documents, years_behind = _find_forms(searcher, route, kind, allowed_documents=allowed_documents)
     sections = sorted(_find_sections(searcher, documents, kind), key=lambda section: (section.order, section.rows))
     chosen = [section for section in sections if section.order == sections[0].order][: rules.most]
     contexts = open_contexts([row for section in chosen for row in section.rows[: rules.parts]], searcher.passages)
@@ -77,8 +77,14 @@ def find_standard_sections(
     for section in chosen:
         edition = name_edition(searcher, documents[int(searcher.passages.document_number[section.rows[0]])])
         units += quote_section(section.rows[: rules.parts], contexts, edition=edition, max_words=rules.words)
-    is_whole = is_current_edition and all(section.is_whole for section in chosen)
-    return Findings(units, covers_question=is_whole, request_words=rules.frame, max_other_words=rules.most_other_words)
+    return Findings(
+        units,
+        covers_question=all(section.is_whole for section in chosen),
+        request_words=rules.frame,
+        max_other_words=rules.most_other_words,
+        years_behind=years_behind,
+        settles_question=years_behind is not None,  # the passages are about other things than when a form is due
+    )
 
 
 def _names_other_number(question: str, route: Route) -> bool:
@@ -240,20 +246,26 @@ def _find_documents(
 
 def _find_forms(
     searcher: Searcher, route: Route, kind: str, *, allowed_documents: Collection[str]
-) -> tuple[dict[int, str], bool]:
-    """Find the form itself where it prints a section, and whether its edition is current, or of the question's year.
+) -> tuple[dict[int, str], int | None]:
+    """Find the form itself where it prints a section, and the age of its edition.
 
     Without a year in the question, the newest edition with the section counts; its answer names the edition.
+
+    Returns:
+        Documents by number, and how many years they are behind; None for a current edition, or one of the question's
+        year.
     """
     forms = _find_documents(searcher, route, _FORM, allowed_documents=allowed_documents)
     if route.years or _find_sections(searcher, forms, kind):
-        return forms, True
+        return forms, None
     forms = _find_documents(searcher, route, _FORM, allowed_documents=allowed_documents, is_any_edition=True)
     numbers = searcher.passages.document_number
     printing = {int(numbers[section.rows[0]]) for section in _find_sections(searcher, forms, kind)}
     revisions = {number: searcher.facts.documents[number]["revision"] for number in printing}
     newest = max(revisions.values(), default="")
-    return {number: forms[number] for number, revision in revisions.items() if revision == newest}, False
+    chosen = {number: forms[number] for number, revision in revisions.items() if revision == newest}
+    ages = [searcher.facts.count_years_behind(searcher.facts.documents[number]) for number in chosen]
+    return chosen, min(ages, default=None)
 
 
 def _find_sections(searcher: Searcher, documents: Collection[int], kind: str) -> list[_Section]:

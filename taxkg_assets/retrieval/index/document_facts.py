@@ -210,7 +210,15 @@ class DocumentFacts:
             row: One of `documents`.
         """
         max_age: int = load_ranking().dated_years
-        return row["tax_year"] is not None and self._newest_year - row["tax_year"] >= max_age
+        return self.count_years_behind(row) >= max_age
+
+    def count_years_behind(self, row: IndexedDocument) -> int:
+        """Return how many years a yearly document is older than the newest one of the library; 0 for other documents.
+
+        Args:
+            row: One of `documents`.
+        """
+        return 0 if row["tax_year"] is None else self._newest_year - row["tax_year"]
 
     @cached_property
     def _newest_year(self) -> int:

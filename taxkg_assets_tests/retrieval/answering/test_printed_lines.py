@@ -15,6 +15,7 @@ from taxkg_assets.retrieval.answering.printed_lines import (
     asks_for_line,
     asks_for_line_to_use,
     choose_lines,
+    list_names,
     match_lines,
     select_lines,
 )
@@ -97,6 +98,31 @@ def test_a_line_is_found_by_its_name(question: str, forms: tuple[str, ...], expe
     assert [row["label"] for row in found] == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which line is total tax?", ["line_7"]),
+        ("Which line is my total income on Form 2077?", ["line_3"]),
+        ("What line has my net mooring income?", ["line_5"]),
+        ("Which line are total mooring credits?", ["line_8"]),
+        ("Which line is tax?", []),
+    ],
+)
+def test_a_line_is_found_by_what_it_calls_its_result(question: str, expected: list[str]) -> None:
+    rows = [
+        line(0, label="Add lines 1 and 2. This is your total income"),
+        line(
+            1, key="line_5", label="Subtract line 4 from line 3 (if less, enter -0-). This is your net mooring income"
+        ),
+        line(2, key="line_6", label="Tax (see instructions)"),
+        line(3, key="line_7", label="Add lines 5 and 6. This is your total tax. Enter it here"),
+        line(4, key="line_8", label="Add lines 1 to 7. These are your total mooring credits"),
+        line(5, key="line_9", label="Mooring credits from Form 88"),
+    ]
+    route = Route(forms=("2077",))
+    assert [row["key"] for row in match_lines(select(*rows, route=route), question, route)] == expected
+
+
 def test_the_printed_words_open_the_answer_with_their_passage(searcher: Searcher) -> None:
     columns = searcher.passages.columns
     row = next(row for row in range(searcher.index.height) if columns["document_id"][row] == "i2077zed--2031")
@@ -110,6 +136,21 @@ def test_the_printed_words_open_the_answer_with_their_passage(searcher: Searcher
     assert found.results[0].document == "i2077zed--2031"
     absent = replace(searcher, open_lines=lambda: pl.DataFrame([line(0, **place)]))
     assert ask(absent, question, settings=Settings()) == ask(searcher, question, settings=Settings())
+
+
+def test_nothing_follows_a_line_that_contains_the_whole_question(searcher: Searcher) -> None:
+    columns = searcher.passages.columns
+    row = next(row for row in range(searcher.index.height) if columns["document_id"][row] == "i2077zed--2031")
+    words = " ".join(columns["text"][row].splitlines()[-1].split())
+    place = {"document_id": "i2077zed--2031", "form": "2077-ZED", "page": int(searcher.passages.pages[row])}
+    known = replace(searcher, open_lines=lambda: pl.DataFrame([line(0, label=words, **place)]))
+    name = list_names(words)[0]
+    found = ask(known, f"On which line of the 2031 Form 2077-ZED do I report {name}?", settings=Settings())
+    assert [unit.label for unit in found.units] == ["Form 2077-ZED, line 3"]
+    conditional = ask(
+        known, f"On which line of the 2031 Form 2077-ZED do I report {name} if I sold a barge?", settings=Settings()
+    )
+    assert len(conditional.units) > 1
 
 
 def test_what_only_repeats_is_left_out_and_another_document_is_named(searcher: Searcher) -> None:

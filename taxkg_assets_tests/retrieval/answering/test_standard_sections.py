@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer import Answer, ask
 from taxkg_assets.retrieval.answering.standard_sections import find_section_kind
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -130,6 +131,22 @@ def test_a_form_is_found_by_its_purpose(answered: Callable[..., Answer]) -> None
 def test_a_form_without_instructions_prints_its_due_dates_itself(
     searcher: Searcher, edition: str, question: str, is_found: bool
 ) -> None:
+    found = _ask_form(searcher, question, edition=edition)
+    label = f"Due dates, 2077-ZED {edition}: File Copy A with the harbor by May 3."
+    assert bool(found.units and found.units[0].text.startswith(label)) is is_found
+
+
+def test_dates_of_an_earlier_year_are_all_that_is_quoted_and_less_certain(searcher: Searcher) -> None:
+    current = _ask_form(searcher, "When is Form 2077-ZED due?", edition="2031")
+    earlier = _ask_form(searcher, "When is Form 2077-ZED due?", edition="2030")
+    requested = _ask_form(searcher, "When was Form 2077-ZED for 2030 due?", edition="2030")
+    assert len(earlier.units) == 1
+    assert earlier.outcome == guardrail.GUIDANCE
+    assert earlier.confidence < 0.6 < current.confidence == requested.confidence
+
+
+def _ask_form(searcher: Searcher, question: str, *, edition: str) -> Answer:
+    """Answer a question where no form has instructions, and one edition prints its due dates."""
     is_own = pl.col("document_id").eq(f"f2077zed--{edition}") & pl.col("heading_path").str.contains("Box 1b")
     path = pl.col("heading_path").str.replace("Box 1b.", "Due dates.", literal=True)
     is_booklet = pl.col("doc_type") == "filer_instructions"
@@ -138,6 +155,4 @@ def test_a_form_without_instructions_prints_its_due_dates_itself(
         heading_path=pl.when(is_own).then(path).otherwise("heading_path"),
         doc_type=pl.when(is_booklet).then(pl.lit("other")).otherwise("doc_type"),
     )
-    found = ask(replace(searcher, index=replace(searcher.index, rows=rows)), question, settings=Settings())
-    label = f"Due dates, 2077-ZED {edition}: File Copy A with the harbor by May 3."
-    assert bool(found.units and found.units[0].text.startswith(label)) is is_found
+    return ask(replace(searcher, index=replace(searcher.index, rows=rows)), question, settings=Settings())
