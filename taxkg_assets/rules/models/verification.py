@@ -329,6 +329,7 @@ class Exclusives(RuleList[Rule]):
 
     limit: Rule
     only_these: Rule
+    not_only: Rule
     marker: Rule
 
 
