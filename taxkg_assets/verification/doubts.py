@@ -13,6 +13,7 @@ from taxkg_assets.verification.contexts import is_scattered, lists_keys_alike, p
 from taxkg_assets.verification.counts import find_lacking_counts
 from taxkg_assets.verification.exclusives import limits_to_more
 from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.obligations import forces_otherwise, is_timed_otherwise
 from taxkg_assets.verification.pointers import is_contrast, is_past
 from taxkg_assets.verification.values import Value, find_values, fold
 
@@ -38,7 +39,7 @@ def find_failed_checks(claim: Claim, text: str, wording: Wording, *, language: L
     Returns:
         Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`,
         `only`, `prefix`, `taxed`, `time`, `past`, `one`, `both`, `keys`, `listed`, `wider`, `condition`, `scattered`,
-        `denied`, `count`.
+        `denied`, `force`, `deadline`, `count`.
     """
     text = fold(text)
     found = {
@@ -63,6 +64,8 @@ def find_failed_checks(claim: Claim, text: str, wording: Wording, *, language: L
         "condition": _holds_in_one_case(claim.wording, text, without_scaffold(wording, language=language)),
         "scattered": is_scattered(claim, text, language=language),
         "denied": _denies_another_verb(claim, wording),
+        "force": forces_otherwise(claim.wording, wording),
+        "deadline": is_timed_otherwise(claim.text, text),
         "count": bool(find_lacking_counts(claim.text, text)),
     }
     return frozenset(name for name, is_found in found.items() if is_found)

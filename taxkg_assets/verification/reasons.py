@@ -14,6 +14,7 @@ _MOST_WORDS = 6
 _ALL = 0.95  # weighted share of a statement's words in a passage
 _WORDS = frozenset({"polarity", "contrary", "bound"})
 _NONE_SAYS_SO = "No passage says so; the nearest one is shown."
+_FORCE, _DEADLINE = "force", "deadline"  # doubts
 _PUNCTUATION = ".,;:!?()[]“”\"'"
 
 
@@ -108,6 +109,10 @@ def _say_other_case(row: Comparison) -> str:
         return "one of the two says “only”, the other does not"
     if row.is_excepted:
         return "it names this as an exception"
+    if _FORCE in row.doubts:
+        return "one says that it must be, the other that it may be"
+    if _DEADLINE in row.doubts:
+        return "one says until, the other after that time"
     if row.agreement < load_verification().thresholds.agreement or row.is_turned:
         return "one may deny what the other affirms; compare them"
     return ""

@@ -193,6 +193,26 @@ def test_a_nearer_passage_that_denies_a_part_makes_it_unclear() -> None:
             "The harbor claim of a skipper is denied.",
         ),
         (
+            "On Form 9999, a skipper has to report the harbor toll.",
+            "On Form 9999, a skipper may report the harbor toll.",
+            "Skippers must report the harbor toll.",
+        ),
+        (
+            "On Form 9999, a skipper may have to report the harbor toll.",
+            "On Form 9999, a skipper must report the harbor toll.",
+            "You may also have to report the harbor toll as a skipper.",
+        ),
+        (
+            "On Form 9999, the harbor toll is paid within 9 months.",
+            "On Form 9999, the harbor toll is paid after 9 months.",
+            "Pay the harbor toll within 9 months.",
+        ),
+        (
+            "On Form 9999, the harbor toll is paid by May 1.",
+            "On Form 9999, the harbor toll is paid after May 1.",
+            "The harbor toll is due on May 1.",
+        ),
+        (
             "On Form 9999, a barge pays the harbor toll.",
             "On Form 9999, both of two barges pay the harbor toll.",
             "A barge pays the harbor toll.",

@@ -247,6 +247,13 @@ class Numbers(RuleList[Rule]):
     as_both: Rule
 
 
+class Deadlines(RuleList[Rule]):
+    """Rules of `deadlines`."""
+
+    until: Rule
+    after: Rule
+
+
 class Offsets(RuleList[Rule]):
     """Rules of `offsets`."""
 
@@ -380,6 +387,7 @@ class Verification(Family):
     clause_ends: ClauseEnds
     times: Times
     numbers: Numbers
+    deadlines: Deadlines
     offsets: Offsets
     prefixes: Prefixes
     taxing: Taxing
