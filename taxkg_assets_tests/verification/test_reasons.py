@@ -18,7 +18,7 @@ from taxkg_assets_tests.verification.words import LANGUAGE, claim_of, passage_of
         (
             "Form 9999 has a clerk issue (moored) boats.",
             "The clerk looks at boats.",
-            "it does not mention “moored”, “issue”",
+            "it does not mention “issue”, “moored”",
         ),
         (
             "Form 9999 frees a pier of not more than ten barges.",

@@ -232,12 +232,6 @@ class ClauseEnds(RuleList[Rule]):
     case: Rule
 
 
-class Times(RuleList[Rule]):
-    """Rules of `times`."""
-
-    past: Rule
-
-
 class Numbers(RuleList[Rule]):
     """Rules of `numbers`."""
 
@@ -245,13 +239,6 @@ class Numbers(RuleList[Rule]):
     only_do_one: Rule
     both: Rule
     as_both: Rule
-
-
-class Deadlines(RuleList[Rule]):
-    """Rules of `deadlines`."""
-
-    until: Rule
-    after: Rule
 
 
 class Offsets(RuleList[Rule]):
@@ -385,9 +372,9 @@ class Verification(Family):
     rewrites: RuleList[Rewrite]
     word_denials: WordDenials
     clause_ends: ClauseEnds
-    times: Times
+    times: RuleList[Rule]
     numbers: Numbers
-    deadlines: Deadlines
+    deadlines: RuleList[Rule]
     offsets: Offsets
     prefixes: Prefixes
     taxing: Taxing
