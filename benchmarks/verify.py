@@ -50,6 +50,7 @@ SPLITS = (
     "twelfth_held_out",
     "thirteenth_development",
     "thirteenth_held_out",
+    "fourteenth_development",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

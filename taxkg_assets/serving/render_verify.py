@@ -9,6 +9,7 @@ from rich.table import Table
 from taxkg_assets.verification.report import summarize, tone_of
 from taxkg_assets.verification.verdicts import NAMES, Finding, Report
 
+_HEADINGS = 2  # the nearest ones: a passage may name its subject only there
 _COLORS = {"bad": "red", "warn": "yellow", "good": "green", "plain": "default"}
 
 
@@ -44,5 +45,7 @@ def _format_passage_cell(finding: Finding) -> str:
     if finding.evidence is not None:
         passage = finding.evidence
         parts.append(f"“{escape(passage.text)}”")
+        headings = " › ".join(passage.heading_path.split(" > ")[-_HEADINGS:])
+        parts.append(f"[dim]{escape(headings)}[/]")
         parts.append(f"[dim]{escape(passage.document)}, page {passage.page}[/]")
     return "\n".join(parts)

@@ -164,11 +164,11 @@ def match_word(word: str, words: Words) -> bool:
 
 
 def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
-    """Find the first content word after each denial, and the next one."""
+    """Find the first content word after each denial that counts, and the next one."""
     heads: set[str] = set()
     reach: set[str] = set()
     verb = load_verification().predicates.verb.pattern
-    for match in load_verification().word_denials.not_.pattern.finditer(part):
+    for match in _find_denials(part, language=language):
         rest = part[match.end() :]
         if rest.startswith(_BLANKED):  # a form or a key is denied: `files no Form 9999`
             continue
@@ -178,6 +178,30 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
         heads |= set(after[:1])
         reach |= set(after[1:])
     return frozenset(heads), frozenset(reach)
+
+
+def _find_denials(part: str, *, language: Language) -> Iterator[re.Match[str]]:
+    """Find the denials of a clause that no other one right after them cancels.
+
+    `May never be excluded`, read as `may never be not included`, and `never denied` deny nothing.
+    """
+    rules = load_verification()
+    denials = sorted(rules.word_denials.not_.pattern.finditer(part), key=lambda match: match.start())
+    forbidding_words = list(rules.denials.forbidding_word.pattern.finditer(part))
+    canceled: set[int] = set()
+    for ix, match in enumerate(denials):
+        if ix in canceled:
+            continue
+        if ix + 1 < len(denials) and _is_next(match, denials[ix + 1], part, language=language):
+            canceled |= {ix, ix + 1}
+        elif any(_is_next(match, word, part, language=language) for word in forbidding_words):
+            canceled.add(ix)
+    return (match for ix, match in enumerate(denials) if ix not in canceled)
+
+
+def _is_next(match: re.Match[str], other: re.Match[str], part: str, *, language: Language) -> bool:
+    """Return whether no content word is between two matches."""
+    return match.end() <= other.start() and not find_words(part[match.end() : other.start()], language=language)
 
 
 def _list_reached(rest: str, *, language: Language) -> list[str]:

@@ -204,7 +204,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
     wording, place = reader.words_of(passage)
     missing = sorted(
         (word for word in claim.weights if not match_word(word, wording.words | place)),
-        key=lambda word: -claim.weights[word],
+        key=lambda word: (-claim.weights[word], word),
     )
     matched, differences, unmatched = compare_values(claim, passage, reader=reader)
     text = passage.spoken

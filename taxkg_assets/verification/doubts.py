@@ -10,8 +10,10 @@ from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms, without_scaffold
 from taxkg_assets.verification.clause_words import Wording, Words, find_words, match_word
 from taxkg_assets.verification.contexts import is_scattered, lists_keys_alike, pairs_keys_otherwise
+from taxkg_assets.verification.counts import find_lacking_counts
 from taxkg_assets.verification.exclusives import limits_to_more
 from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.obligations import forces_otherwise, is_timed_otherwise
 from taxkg_assets.verification.pointers import is_contrast, is_past
 from taxkg_assets.verification.values import Value, find_values, fold
 
@@ -37,7 +39,7 @@ def find_failed_checks(claim: Claim, text: str, wording: Wording, *, language: L
     Returns:
         Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`,
         `only`, `prefix`, `taxed`, `time`, `past`, `one`, `both`, `keys`, `listed`, `wider`, `condition`, `scattered`,
-        `denied`.
+        `denied`, `force`, `deadline`, `count`.
     """
     text = fold(text)
     found = {
@@ -49,7 +51,7 @@ def find_failed_checks(claim: Claim, text: str, wording: Wording, *, language: L
         "lack": _lacks_otherwise(claim, text, wording, language=language),
         "case": is_of_other_case(claim, text, language=language),
         "failure": _fails_otherwise(claim, text, wording, language=language),
-        "only": _says_only(claim.text) and not (_says_only(text) or _limits(text)),
+        "only": _limits_otherwise(claim.text, text),
         "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
         "taxed": _taxes_the_nontaxable(claim.text, text) or _taxes_the_nontaxable(text, claim.text),
         "time": _counts_from_another_time(claim.text, text),
@@ -62,6 +64,9 @@ def find_failed_checks(claim: Claim, text: str, wording: Wording, *, language: L
         "condition": _holds_in_one_case(claim.wording, text, without_scaffold(wording, language=language)),
         "scattered": is_scattered(claim, text, language=language),
         "denied": _denies_another_verb(claim, wording),
+        "force": forces_otherwise(claim.wording, wording),
+        "deadline": is_timed_otherwise(claim.text, text),
+        "count": bool(find_lacking_counts(claim.text, text)),
     }
     return frozenset(name for name, is_found in found.items() if is_found)
 
@@ -201,6 +206,13 @@ def _lacks_both(claim: str, text: str) -> bool:
     """Return whether a claim says something of both of two things, and a passage of no two."""
     numbers = load_verification().numbers
     return numbers.both.pattern.search(claim) is not None and numbers.as_both.pattern.search(text) is None
+
+
+def _limits_otherwise(claim: str, text: str) -> bool:
+    """Return whether a claim says `only` and a passage limits nothing, or `not only` and the passage `only`."""
+    if load_verification().exclusives.not_only.pattern.search(claim):
+        return _says_only(text) and not load_verification().exclusives.not_only.pattern.search(text)
+    return _says_only(claim) and not (_says_only(text) or _limits(text))
 
 
 def _says_only(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from taxkg_assets.records import NodeRecord, PlacedBoxRecord, TableRecord
 from taxkg_assets.rules.sentences import find_sentences
@@ -103,10 +104,10 @@ def build_passages(nodes: Iterable[NodeRecord], tables: Iterable[TableRecord]) -
     """
     rows = [row for row in sorted(nodes, key=lambda row: row["ordinal"]) if not is_index(row["heading_path"])]
     chain = _find_key_chains(rows)
-    labels: dict[str, str] = {}
+    labels: dict[str, list[NodeRecord]] = {}
     for row in rows:
         if row["level"] == "anchor" and row["anchor_key"] is not None:
-            labels[row["anchor_key"]] = max(labels.get(row["anchor_key"], ""), row["text"], key=len)
+            labels.setdefault(row["anchor_key"], []).append(row)
     known = find_abbreviations(row["text"] for row in rows if row["level"] == "paragraph")
     passages = [
         passage
@@ -165,7 +166,7 @@ def _split(
     lead_in: str,
     *,
     chain: Mapping[str, frozenset[str]],
-    labels: Mapping[str, str],
+    labels: Mapping[str, Sequence[NodeRecord]],
     abbreviations: Abbreviations,
 ) -> Iterator[Passage]:
     """Split a paragraph into its sentences and pairs of sentences; a label is one passage.
@@ -174,7 +175,7 @@ def _split(
         row: The paragraph or label.
         lead_in: Sentence that opens its list; empty for none.
         chain: Keys of each node and of the headings above it.
-        labels: Label of each key.
+        labels: Labels of each key, one for each part of the document that prints it.
         abbreviations: Abbreviations of the document.
 
     Yields:
@@ -195,7 +196,7 @@ def _split(
         lead_in=lead_in,
         before="",
         headings=headings[:-1] if is_label else headings,
-        label=labels.get(key, "") if key and not is_label else "",
+        label=_choose_label(row, labels.get(key, ())) if key and not is_label else "",
         keys=chain.get(row["node_id"], frozenset()) | own_keys,
         page=row["page"] or 1,
         bboxes=tuple(row["bboxes"] or ()),
@@ -208,6 +209,26 @@ def _split(
         if before.text and _may_be_read_together(before.text, sentence.text):
             yield replace(sentence, kind="pair", text=text[before.start : end], start=before.start, before="")
         before = sentence
+
+
+def _choose_label(row: NodeRecord, labels: Sequence[NodeRecord]) -> str:
+    """Return the label of a paragraph's key: each part of a form may have a line 2 of its own.
+
+    Args:
+        row: The paragraph.
+        labels: Labels with its key.
+
+    Returns:
+        The label with the most headings in common with the paragraph, the longest one of several; empty for none.
+    """
+    headings = row["heading_path"].split(" > ")
+
+    def rank(label: NodeRecord) -> tuple[int, int]:
+        pairs = zip(headings, label["heading_path"].split(" > "), strict=False)
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return common, len(label["text"])
+
+    return max(labels, key=rank)["text"] if labels else ""
 
 
 def _may_be_read_together(before: str, sentence: str) -> bool:

@@ -27,9 +27,11 @@ def is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
 
 
 def is_bare_heading(claim: Claim, passage: Passage, wording: Wording) -> bool:
-    """Return whether a claim with must, may or can't is compared with a label without a verb.
+    """Return whether a claim is compared with a label without a verb, which says nothing of its own.
 
-    A claim that names a key is excluded: the label of that box, line or code states its content.
+    A claim that names a key is excluded: the label of that box, line or code states its content. So is one without
+    must, may or can't, if the label belongs to a box, line or code: it may say what is entered there. The title of a
+    section only names its subject.
 
     Args:
         claim: The claim.
@@ -38,4 +40,4 @@ def is_bare_heading(claim: Claim, passage: Passage, wording: Wording) -> bool:
     """
     is_rule = any(clause.force or clause.is_negative for clause in claim.wording.clauses)
     is_label = passage.kind == "label" and not any(clause.has_verb for clause in wording.clauses)
-    return is_rule and is_label and not claim.keys
+    return is_label and not claim.keys and (is_rule or not passage.keys)

@@ -56,7 +56,7 @@ def is_past(text: str) -> bool:
     Source:
         rules/verification.yaml, `times`.
     """
-    return load_verification().times.past.pattern.search(fold(text)) is not None
+    return load_verification().times.matches(fold(text))
 
 
 def find_asides(text: str) -> Sequence[tuple[int, int]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.clause_words import find_words
 from taxkg_assets.verification.comparison import Comparison
+from taxkg_assets.verification.counts import find_lacking_counts
 from taxkg_assets.verification.decision import Decision
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.verdicts import ComparedValue, Verdict
@@ -12,6 +14,7 @@ _MOST_WORDS = 6
 _ALL = 0.95  # weighted share of a statement's words in a passage
 _WORDS = frozenset({"polarity", "contrary", "bound"})
 _NONE_SAYS_SO = "No passage says so; the nearest one is shown."
+_FORCE, _DEADLINE = "force", "deadline"  # doubts
 _PUNCTUATION = ".,;:!?()[]“”\"'"
 
 
@@ -83,17 +86,39 @@ def _say_missing(row: Comparison, statement: str, *, language: Language) -> str:
         return "; ".join(
             f"{difference.stated} in the draft, {difference.found} in the passage" for difference in row.differences
         )
-    if row.unmatched:
-        return "it does not state " + ", ".join(own.text for own in row.unmatched)
-    if row.missing:
-        missing_words = [_print_stem(stem, statement, language=language) for stem in row.missing[:_MOST_WORDS]]
-        return "it does not mention " + ", ".join(f"“{word}”" for word in missing_words)
+    lacking = [value.text for value in row.unmatched] or find_lacking_counts(statement, row.passage.spoken)
+    if lacking:
+        return "it does not state " + ", ".join(lacking)
+    if other_case := _say_other_case(row):
+        return other_case
+    missing_words = [word for stem in row.missing if (word := _print_stem(stem, statement, language=language))]
+    if missing_words:
+        return "it does not mention " + ", ".join(f"“{word}”" for word in missing_words[:_MOST_WORDS])
     if row.coverage >= _ALL:
         return "it has the same words, but may be about another case; compare them"
     return "it is on the same subject, but says neither this nor the opposite for sure"
 
 
+def _say_other_case(row: Comparison) -> str:
+    """Return why a passage with the words of a statement may say something else; empty for no known reason."""
+    if row.is_heading:
+        return "it is a heading, which only names its subject"
+    if row.is_of_other_year:
+        return "it is about another year"
+    if row.is_of_others:
+        return "one of the two says “only”, the other does not"
+    if row.is_excepted:
+        return "it names this as an exception"
+    if _FORCE in row.doubts:
+        return "one says that it must be, the other that it may be"
+    if _DEADLINE in row.doubts:
+        return "one says until, the other after that time"
+    if row.agreement < load_verification().thresholds.agreement or row.is_turned:
+        return "one may deny what the other affirms; compare them"
+    return ""
+
+
 def _print_stem(stem: str, statement: str, *, language: Language) -> str:
-    """Return the word of a statement that has a stem, as printed."""
+    """Return the word of a statement that has a stem, as printed; empty for a stem that only the passage has."""
     printed_words = (word.strip(_PUNCTUATION) for word in statement.split())
-    return next((word for word in printed_words if stem in find_words(word, language=language)), stem)
+    return next((word for word in printed_words if stem in find_words(word, language=language)), "")

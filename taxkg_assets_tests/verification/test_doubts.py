@@ -173,6 +173,46 @@ def test_a_nearer_passage_that_denies_a_part_makes_it_unclear() -> None:
             "An amount in box 2 and box 8 is a toll on a barge. An amount in box 2 and box 9 is rent.",
         ),
         (
+            "On Form 9999, a pier is closed if no more than five skippers own it.",
+            "On Form 9999, a pier is closed if no more than ten skippers own it.",
+            "A pier is closed if it is owned by not more than 5 skippers.",
+        ),
+        (
+            "On Form 9999, a barge can be used if the skipper knows the toll.",
+            "On Form 9999, a barge can be used not only by a skipper who knows the toll.",
+            "A barge can be used only if the skipper knows the toll.",
+        ),
+        (
+            "On Form 9999, the harbor toll of a barge may be left out of fees.",
+            "On Form 9999, the harbor toll of a barge may never be left out of fees.",
+            "You may be able to exclude the harbor toll of a barge from fees.",
+        ),
+        (
+            "On Form 9999, a harbor claim of the skipper is denied.",
+            "On Form 9999, a harbor claim of the skipper is never denied.",
+            "The harbor claim of a skipper is denied.",
+        ),
+        (
+            "On Form 9999, a skipper has to report the harbor toll.",
+            "On Form 9999, a skipper may report the harbor toll.",
+            "Skippers must report the harbor toll.",
+        ),
+        (
+            "On Form 9999, a skipper may have to report the harbor toll.",
+            "On Form 9999, a skipper must report the harbor toll.",
+            "You may also have to report the harbor toll as a skipper.",
+        ),
+        (
+            "On Form 9999, the harbor toll is paid within 9 months.",
+            "On Form 9999, the harbor toll is paid after 9 months.",
+            "Pay the harbor toll within 9 months.",
+        ),
+        (
+            "On Form 9999, the harbor toll is paid by May 1.",
+            "On Form 9999, the harbor toll is paid after May 1.",
+            "The harbor toll is due on May 1.",
+        ),
+        (
             "On Form 9999, a barge pays the harbor toll.",
             "On Form 9999, both of two barges pay the harbor toll.",
             "A barge pays the harbor toll.",

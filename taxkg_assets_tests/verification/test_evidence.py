@@ -62,6 +62,17 @@ def test_passages_stand_under_the_keys_and_labels_above_them() -> None:
     assert found["Pay the rest. It is due in May."].kind == "pair"
 
 
+def test_a_number_that_each_part_of_a_form_uses_has_the_label_of_its_part() -> None:
+    rows = []
+    for ordinal, (part, label) in enumerate((("Part I", "Totals to line 1"), ("Part II", "Totals to line 8, too"))):
+        path = f"Title > {part} > {label}"
+        rows.append(_node(2 * ordinal, "anchor", label, anchor_key="line_2", heading_path=path))
+        rows.append(_node(2 * ordinal + 1, "paragraph", f"Sum of {part}.", anchor_key="line_2", heading_path=path))
+    found = {own.text: own.label for own in build_passages(rows, [])}
+    assert found["Sum of Part I."] == "Totals to line 1"
+    assert found["Sum of Part II."] == "Totals to line 8, too"
+
+
 def test_a_cell_speaks_with_its_headers() -> None:
     box = {"x0_pt": 1.0, "y0_pt": 2.0, "x1_pt": 3.0, "y1_pt": 4.0}
     cell = {"row_ix": 0, "col_ix": 0, "row_path": "Single", "col_path": "Fee > 2031", "text": "$5", "bbox": box}

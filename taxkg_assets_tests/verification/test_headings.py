@@ -11,17 +11,18 @@ from taxkg_assets_tests.verification.words import LANGUAGE, claim_of, passage_of
 
 
 @pytest.mark.parametrize(
-    ("text", "heading", "is_heading"),
+    ("text", "heading", "keys", "is_heading"),
     [
-        ("On Form 9999, a skipper should file a harbor return.", "Harbor return filed by a skipper", True),
-        ("On Form 9999, a harbor return is filed by a skipper.", "Harbor return filed by a skipper", False),
-        ("On Form 9999, a skipper should file a harbor return.", "Skippers must file a harbor return", False),
-        ("On Form 9999, box 3 must show the harbor fee.", "Harbor fee", False),
+        ("On Form 9999, a skipper should file a harbor return.", "Harbor return filed by a skipper", {"box_3"}, True),
+        ("On Form 9999, a harbor return is filed by a skipper.", "Harbor return filed by a skipper", {"box_3"}, False),
+        ("On Form 9999, harbor clubs report on a barge return.", "Harbor clubs", set(), True),
+        ("On Form 9999, a skipper should file a harbor return.", "Skippers must file a harbor return", set(), False),
+        ("On Form 9999, box 3 must show the harbor fee.", "Harbor fee", set(), False),
     ],
 )
-def test_a_heading_without_a_verb_meets_no_rule(text: str, heading: str, is_heading: bool) -> None:
+def test_a_heading_without_a_verb_meets_no_rule(text: str, heading: str, keys: set[str], is_heading: bool) -> None:
     reader = PassageReader(LANGUAGE, {})
-    row = compare(claim_of(text), passage_of(heading, kind="label"), reader=reader)
+    row = compare(claim_of(text), passage_of(heading, kind="label", keys=frozenset(keys)), reader=reader)
     assert row.is_heading == is_heading
 
 

@@ -232,12 +232,6 @@ class ClauseEnds(RuleList[Rule]):
     case: Rule
 
 
-class Times(RuleList[Rule]):
-    """Rules of `times`."""
-
-    past: Rule
-
-
 class Numbers(RuleList[Rule]):
     """Rules of `numbers`."""
 
@@ -329,6 +323,7 @@ class Exclusives(RuleList[Rule]):
 
     limit: Rule
     only_these: Rule
+    not_only: Rule
     marker: Rule
 
 
@@ -377,8 +372,9 @@ class Verification(Family):
     rewrites: RuleList[Rewrite]
     word_denials: WordDenials
     clause_ends: ClauseEnds
-    times: Times
+    times: RuleList[Rule]
     numbers: Numbers
+    deadlines: RuleList[Rule]
     offsets: Offsets
     prefixes: Prefixes
     taxing: Taxing
