@@ -295,7 +295,7 @@ class ModelProposer:
                     times = "once" if attempt == 1 else f"{attempt} times"
                     raise type(error)(
                         f"{end_sentence(str(error))} Tried {times} (TAXKG_LLM_ATTEMPTS). "
-                        "Answers so far are kept: run again when it answers."
+                        "Answers so far are kept: run the command again when the model answers."
                     ) from error
                 self.budget.note(failure="retried")
                 seconds = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)

@@ -81,14 +81,16 @@ class SearchRequest(_Request):
     """A search with its filters."""
 
     question: Question
-    k: int = Field(default=5, ge=1, le=50, description="number of passages")
+    k: int = Field(default=5, ge=1, le=50, description="maximum number of passages to return")
     form: Words | None = Field(
         default=None, max_length=100, description="return only passages about this form, e.g. 1099-DIV"
     )
     year: int | None = Field(
         default=None, ge=1900, le=2200, description="return only passages of this tax year or revision year"
     )
-    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    document: Words | None = Field(
+        default=None, max_length=200, description="return only results from the document with this id"
+    )
     tag: Words | None = Field(default=None, max_length=100, description="return only passages with this tag or entity")
     level: Level = Field(default="auto", description="level of the passages; auto: chosen from the question")
 
@@ -104,22 +106,28 @@ class AskRequest(_Request):
     year: int | None = Field(
         default=None, ge=1900, le=2200, description="answer only from documents of this tax year or revision year"
     )
-    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    document: Words | None = Field(
+        default=None, max_length=200, description="answer only from the document with this id"
+    )
 
 
 class TableRequest(_Request):
     """A question to answer with a table cell."""
 
     question: Question
-    k: int = Field(default=3, ge=1, le=50, description="number of cells")
-    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    k: int = Field(default=3, ge=1, le=50, description="maximum number of cells to return")
+    document: Words | None = Field(
+        default=None, max_length=200, description="return only results from the document with this id"
+    )
 
 
 class QueryRequest(_Request):
     """A question with the amount of detail to return."""
 
     question: Question
-    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    document: Words | None = Field(
+        default=None, max_length=200, description="answer only from the document with this id"
+    )
     document_id: Words | None = Field(default=None, max_length=200, description="former name of the field `document`")
     mode: Literal["auto", "summary", "detailed"] = Field(
         default="auto",
@@ -145,7 +153,9 @@ class Source(BaseModel):
     paragraph: str = Field(description="the passage")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
     node_id: str = Field(description="id of the node, for `/v1/nodes` and `/v1/evidence`")
-    bboxes: list[BoundingBox] = Field(description="rectangles: page, and x0, y0, x1, y1 in points")
+    bboxes: list[BoundingBox] = Field(
+        description="rectangles of the passage: page, and x0, y0, x1, y1 in points from the top left"
+    )
     evidence: str = Field(description="path of the page's picture with the passage marked")
     quality: list[Flag] = Field(default=[], description="quality flags of the document")
 

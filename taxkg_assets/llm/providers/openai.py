@@ -67,7 +67,8 @@ class OpenAIProvider:
             )
         except (httpx.InvalidURL, ValueError) as error:
             raise AccessError(
-                f"The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: {put_on_one_line(error)} Correct it."
+                "The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: "
+                f"{put_on_one_line(error)} Correct the variable."
             ) from error
         self._seconds = seconds
         self._rejected_fields: dict[str, tuple[str, ...]] = {}
@@ -226,7 +227,10 @@ def _read_reply(status: int, text: str, wait: float | None, *, request: Request)
         remedy = "Check TAXKG_LLM_MODEL and TAXKG_LLM_URL."
         raise AccessError(f"{model}: not found (status 404): {_read_error_message(text)} {remedy}")
     if status >= 300:
-        raise AccessError(f"{model}: the server rejected the request (status {status}): {_read_error_message(text)}")
+        remedy = "Check whether the model supports such requests, or set TAXKG_LLM_MODEL to another one."
+        raise AccessError(
+            f"{model}: the server rejected the request (status {status}): {_read_error_message(text)} {remedy}"
+        )
     try:
         parsed = json.loads(text)
         choice, usage = parsed["choices"][0], parsed.get("usage")

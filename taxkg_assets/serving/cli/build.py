@@ -207,7 +207,7 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
 
 @command(epilog=examples("taxkg sources list", "taxkg sources drop forms/old"))
 def sources(
-    action: Annotated[Sources, typer.Argument(help="list or drop.")],
+    action: Annotated[Sources, typer.Argument(help="Action: list or drop.")],
     source: Annotated[Path | None, typer.Argument(help="Folder or file to remove from the recorded sources.")] = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
