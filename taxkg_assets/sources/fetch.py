@@ -372,9 +372,7 @@ class Fetcher:
         addresses = [str(row[4][0]) for row in address_infos]
         is_listed = host in load_fetching().hosts
         if is_listed and any(not ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):
-            raise FetchError(
-                f"{url}: {host} has an address that is not public ({', '.join(addresses)}). Check your DNS."
-            )
+            raise FetchError(f"{url}: {host} has an address that is not public: {', '.join(addresses)}. Check the DNS.")
         return addresses[0]
 
     def _wait_for_turn(self) -> None:
