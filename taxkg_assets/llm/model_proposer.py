@@ -42,7 +42,7 @@ class CallPolicy:
     Attributes:
         models: Model ids in order of preference, by task; `""` has those of all other tasks.
         batch: Items of one call, unless the task has its own number.
-        concurrency: Most calls at a time.
+        concurrency: Maximum number of calls at a time.
         attempts: Tries of a call that fails in a way that may pass.
         longest_wait_seconds: Longest wait between two tries.
         is_lenient: Whether rules answer where no model can be reached, instead of an error.
@@ -308,7 +308,7 @@ def split_batches(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]
 
     Args:
         items: Items in order.
-        size: Most items in a batch.
+        size: Maximum number of items in a batch.
 
     Returns:
         Batches in order; only the last one may be smaller.

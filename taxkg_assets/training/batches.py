@@ -18,7 +18,7 @@ class Tokens:
 
     Attributes:
         tokenizer: Tokenizer of the transformers library.
-        max_tokens: Most tokens of a row, special tokens included; the rest is cut off.
+        max_tokens: Maximum number of tokens of a row, special tokens included; the rest is cut off.
         ids_by_text: Token ids of each text tokenized so far.
         features_by_pair: Token ids and token types of each pair tokenized so far.
     """
@@ -67,7 +67,7 @@ def split_by_length(rows: Sequence[Sequence[int]], *, max_tokens: int) -> Iterat
 
     Args:
         rows: Token ids of each row.
-        max_tokens: Most tokens in a group, padding included; a longer row is a group of its own.
+        max_tokens: Maximum number of tokens in a group, padding included; a longer row is a group of its own.
 
     Yields:
         Indices of the rows of one group.

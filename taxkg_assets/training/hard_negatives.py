@@ -85,7 +85,7 @@ def keep_nearest(negatives: pl.DataFrame, *, max_reuse: int) -> pl.DataFrame:
 
     Args:
         negatives: Rows of `hard_negatives`.
-        max_reuse: Most pairs for which one passage may be a negative.
+        max_reuse: Maximum number of pairs for which one passage may be a negative.
 
     Returns:
         The remaining rows, ranks renumbered without gaps.

@@ -266,7 +266,7 @@ def balance_groups(items: Sequence[Item], count: int, *, read_group: Callable[[I
 
     Args:
         items: Items in order of preference.
-        count: Most items to keep in all.
+        count: Maximum number of items to keep in all.
         read_group: Returns the group of an item.
     """
     groups: dict[str, list[Item]] = {}

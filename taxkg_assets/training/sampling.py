@@ -52,8 +52,8 @@ def sample_examples(
     Args:
         pairs: Pairs of both splits.
         hard_negatives: Their negatives.
-        max_examples: Most training examples.
-        max_dev: Most development examples.
+        max_examples: Maximum number of training examples.
+        max_dev: Maximum number of development examples.
         seed: Seed of the sample.
 
     Returns:
@@ -78,7 +78,7 @@ def sample_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count
     Args:
         pairs: Pairs of both splits.
         hard_negatives: Their negatives.
-        count: Most questions.
+        count: Maximum number of questions.
 
     Returns:
         Examples sorted by pair id.

@@ -38,7 +38,7 @@ def build_isolated(
         build: Builds the rows of some units, in any form.
         units: What the table is built from: single documents, or pairs of them.
         table: Name of the table that is built.
-        most: Most units that may be left out.
+        most: Maximum number of units that may be left out.
 
     Returns:
         What the builder returns, and the error by unit that was left out.

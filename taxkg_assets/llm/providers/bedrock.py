@@ -81,7 +81,7 @@ class BedrockProvider:
             seconds: Time limit of a call, in seconds.
             url: Endpoint other than the region's.
             cross_region: Prefix of inference profiles (us, eu, apac, global) for plain model ids.
-            connections: Most concurrent connections.
+            connections: Maximum number of concurrent connections.
         """
         self._seconds, self._prefix = seconds, f"{cross_region}." if cross_region else ""
         # The caller retries instead of the client, so that budgets and the user see it.
