@@ -121,7 +121,12 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_tables(
-    tables: pl.DataFrame, anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
+    tables: pl.DataFrame,
+    anchors: pl.DataFrame,
+    documents_by_id: Mapping[str, Row],
+    known_lines: Lines,
+    *,
+    owners: Owners,
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the tables of one document.
 
@@ -129,7 +134,7 @@ def read_tables(
         tables: Its tables, from `select_tables`.
         anchors: Headings that own them.
         documents_by_id: Rows of `documents` by document_id.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
         owners: What the tables below each heading are about.
 
     Yields:
@@ -145,17 +150,17 @@ def read_tables(
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         scope = scopes.get(row["anchor_id"], "")
         about, _, own = find_subject(
-            row, documents_by_id[row["document_id"]], row["heading"] or "", known, scope=scope, schedules={}
+            row, documents_by_id[row["document_id"]], row["heading"] or "", known_lines, scope=scope, schedules={}
         )
         if last is None or not _continues(row, last):
             item = _Item(_find_form(row))
         last = row
-        yield from _list_targets(row, item, about, known)
+        yield from _list_targets(row, item, about, known_lines)
         if own is not None and own.key.startswith("line_"):
-            yield from _list_sources(row, own, about, known)
+            yield from _list_sources(row, own, about, known_lines)
         for statement, cell, printed in _read_steps(row):
             stated = _place_of(row, cell)
-            yield from list_rows(statement, None, about, known=known, stated=stated, text=printed)
+            yield from list_rows(statement, None, about, known_lines=known_lines, printed_at=stated, text=printed)
 
 
 def _is_head(head: str) -> bool:
@@ -202,7 +207,7 @@ def _cut(words: str) -> str:
     return words[: min(found, default=len(words))]
 
 
-def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator[dict[str, Any]]:
+def _list_targets(row: Row, item: _Item, about: About, known_lines: Lines) -> Iterator[dict[str, Any]]:
     """Read the cells that say where the amount of their row's box is reported.
 
     In the column `Report on` and the row `Box 4`, the cell `Schedule 1, line 8` moves box 4 to that line.
@@ -211,7 +216,7 @@ def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator
         row: The table.
         item: The box that its rows name; changed row by row.
         about: What the table is about.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
 
     Yields:
         Rows of `flows`.
@@ -230,18 +235,18 @@ def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator
         stated = _quote(row, cell, rule_id="table_target")
         targets = [place for place in find_places(_cut(cell["text"])) if place.forms]
         for target in targets:
-            for start in _find_ends(source, about, known, row_heading):
-                for end in _find_ends(target, about, known, row_heading, other_form=start.form):
+            for start in _find_ends(source, about, known_lines, row_heading):
+                for end in _find_ends(target, about, known_lines, row_heading, other_form=start.form):
                     yield make_row("flows_to", start, end, stated)
 
 
-def _find_ends(place: Place, about: About, known: Lines, words: str, *, other_form: str = "") -> Iterator[End]:
+def _find_ends(place: Place, about: About, known_lines: Lines, words: str, *, other_form: str = "") -> Iterator[End]:
     """Find the lines of a place; one of another year, whose numbers differ, only where its label has words of the row.
 
     Args:
         place: The place.
         about: What the table is about.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
         words: Heading of the row.
         other_form: Form of the other end.
 
@@ -251,7 +256,7 @@ def _find_ends(place: Place, about: About, known: Lines, words: str, *, other_fo
     words_of_row = set(_WORD.findall(words.casefold()))
     for form in place.forms:
         for key in place.keys or ("",):
-            end = known.find(place, about, key=key, form=form, other_form=other_form)
+            end = known_lines.find(place, about, key=key, form=form, other_form=other_form)
             words_of_line = set(_WORD.findall(end.line["label"].casefold())) if end.line is not None else set()
             is_other_line = end.line is not None and not end.is_same_year and not words_of_row & words_of_line
             yield _leave_open(end, place, key) if is_other_line else end
@@ -263,16 +268,16 @@ def _leave_open(end: End, place: Place, key: str) -> End:
     return End(end.form, shown, place.part, place.column, problem=NO_FORM, code=place.code)
 
 
-def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[dict[str, Any]]:
+def _list_sources(row: Row, own_end: End, about: About, known_lines: Lines) -> Iterator[dict[str, Any]]:
     """Read the cells that say which line the amount of the heading's line comes from, in each year.
 
     In the column `Dues from` and the row `2021`, the cell `Form 2889, line 4` is the line in the form of that year.
 
     Args:
         row: The table.
-        own: Line of the heading.
+        own_end: Line of the heading.
         about: What the table is about.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
 
     Yields:
         Rows of `flows`.
@@ -291,8 +296,8 @@ def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[di
         for cell in cells_of_row:
             stated = _quote(row, cell, rule_id="table_source")
             for place in _list_whole(_cut(cell["text"])):
-                for source in _find_sources(place, about, known, year=year):
-                    yield make_row("from_form", source, own, stated)
+                for source in _find_sources(place, about, known_lines, year=year):
+                    yield make_row("from_form", source, own_end, stated)
 
 
 def _list_whole(text: str) -> list[Place]:
@@ -302,12 +307,12 @@ def _list_whole(text: str) -> list[Place]:
     return places if is_whole else []
 
 
-def _find_sources(place: Place, about: About, known: Lines, *, year: int | None) -> Iterator[End]:
+def _find_sources(place: Place, about: About, known_lines: Lines, *, year: int | None) -> Iterator[End]:
     """Find the lines of a place; a line of an earlier year is neither of this year nor one of the nearest revision."""
     place_of_year = replace(place, year=year or place.year)
     for form in place.forms:
         for key in place.keys:
-            end = known.find(place_of_year, about, key=key, form=form)
+            end = known_lines.find(place_of_year, about, key=key, form=form)
             if not year:
                 yield end
                 continue

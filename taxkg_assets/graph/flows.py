@@ -91,15 +91,17 @@ class _Sources:
         return [rows.get(document_id, nothing) for rows, nothing in self._tables]
 
 
-def _recall(document_id: str, sources: _Sources, known: Lines, memory: Memory) -> Iterator[dict[str, Any]]:
+def _recall(document_id: str, sources: _Sources, known_lines: Lines, memory: Memory) -> Iterator[dict[str, Any]]:
     """Read what a document states, unless it was read before and all forms that it looked up are the same."""
     own = sources.of(document_id)
     key = digest(*map(frame_digest, own))
     found = memory.recall(key)
-    if found is None or any(known.describe(form, sources.contents) != said for form, said in found["forms"].items()):
-        named = known.watch()
-        rows = list(_read_document(*own, known=known))
-        found = {"forms": {form: known.describe(form, sources.contents) for form in sorted(named)}, "rows": rows}
+    if found is None or any(
+        known_lines.describe(form, sources.contents) != said for form, said in found["forms"].items()
+    ):
+        named = known_lines.watch()
+        rows = list(_read_document(*own, known_lines=known_lines))
+        found = {"forms": {form: known_lines.describe(form, sources.contents) for form in sorted(named)}, "rows": rows}
         memory.remember(key, found)
     yield from map(dict, found["rows"])
 
@@ -112,16 +114,16 @@ def _read_document(
     anchors: pl.DataFrame,
     documents: pl.DataFrame,
     *,
-    known: Lines,
+    known_lines: Lines,
 ) -> Iterator[dict[str, Any]]:
     """Read the statements of one document."""
     documents_by_id = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    yield from _read_labels(lines, documents_by_id, known)
+    yield from _read_labels(lines, documents_by_id, known_lines)
     owners = read_owners(anchors)
-    yield from read_headings(anchors, documents_by_id, known, owners=owners)
-    yield from read_passages(passages, anchors, documents_by_id, known, owners=owners)
-    yield from read_tables(tables, anchors, documents_by_id, known, owners=owners)
-    yield from _read_formulas(formulas, lines, documents_by_id, known)
+    yield from read_headings(anchors, documents_by_id, known_lines, owners=owners)
+    yield from read_passages(passages, anchors, documents_by_id, known_lines, owners=owners)
+    yield from read_tables(tables, anchors, documents_by_id, known_lines, owners=owners)
+    yield from _read_formulas(formulas, lines, documents_by_id, known_lines)
 
 
 def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
@@ -148,17 +150,19 @@ def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[sch
     return pl.concat(faults).sort("flow_id", "fault")
 
 
-def _read_labels(lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
+def _read_labels(
+    lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known_lines: Lines
+) -> Iterator[dict[str, Any]]:
     for line in lines.iter_rows(named=True):
         about = About(line["form"], year_of(documents_by_id[line["document_id"]]), line["document_id"], line["part"])
         own = End(line["form"], line["key"], line["part"], "", line)
         stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
         for statement in read_label_statements(line["label"]):
-            yield from list_rows(statement, own, about, known=known, stated=stated, text=line["label"])
+            yield from list_rows(statement, own, about, known_lines=known_lines, printed_at=stated, text=line["label"])
 
 
 def _read_formulas(
-    formulas: pl.DataFrame, lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines
+    formulas: pl.DataFrame, lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known_lines: Lines
 ) -> Iterator[dict[str, Any]]:
     own = {(row["document_id"], row["part"], row["key"]): row for row in lines.iter_rows(named=True)}
     for row in formulas.filter(pl.col("operation") != "unparsed").iter_rows(named=True):
@@ -169,13 +173,13 @@ def _read_formulas(
             key, _, form = operand.partition(" (")
             number = key.partition("_")[2]
             place = Place((form.removesuffix(")"),) if form else (), (number,), "line", part, row["column"], "", 0, 1)
-            source = known.find(place, about, key=number, form=place.forms[0] if place.forms else "")
+            source = known_lines.find(place, about, key=number, form=place.forms[0] if place.forms else "")
             stated = {name: row[name] for name in ("document_id", "page", "bbox", "start", "end", "evidence")}
             stated |= {"element_id": None, "rule_id": row["operation"]}
             yield make_row("computed_from", source, target, stated)
 
 
-def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
+def _find_named_lines(rows: Sequence[dict[str, Any]], known_lines: Lines) -> None:
     """Find a line that a statement names by words that no label has: the line that says its amount is from there.
 
     `Enter line 9 on the “Other dues” line of Form 2889` finds line 30 of Form 2889, if that says `from Schedule 1, line
@@ -183,7 +187,7 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
 
     Args:
         rows: Rows of `flows`; those with a found line are changed.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
     """
     # Lines (document, part, key) that take an amount from a source, by source and document of the target.
     takers: dict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
@@ -194,7 +198,7 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
     for row in rows:
         if row["problem"] != f"target: {NO_LABEL}":
             continue
-        revision = known.find_revision(row["target_form"], known.year_of(row["source_document_id"]))
+        revision = known_lines.find_revision(row["target_form"], known_lines.year_of(row["source_document_id"]))
         if revision is None:
             continue
         target_document_id, is_same_year = revision
@@ -203,7 +207,7 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
         if len(lines) != 1:
             continue
         document_id, part, key = next(iter(lines))
-        line = known.line_at(document_id, part, key)
+        line = known_lines.line_at(document_id, part, key)
         row |= {"target_document_id": document_id, "target_part": part, "target_key": key, "problem": ""}
         row |= {"target_line": line["canonical_id"], "agreement": "one_side"}
         row["is_same_year"] = row["is_same_year"] and is_same_year
