@@ -162,7 +162,7 @@ def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstain
         is_abstained: Whether the system would abstain.
 
     Returns:
-        Values from 0 to 1 by metric; None for a metric of the first result if there is no result.
+        Values from 0 to 1 by metric; None for a metric that is about the first result if there is none.
     """
     is_unanswerable = query["type"] == "unanswerable"
     scores: dict[str, float | None] = {
@@ -247,9 +247,9 @@ def score_runs(eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[
         eval_runs: Runs of all systems.
 
     Returns:
-        One row per (system, query_set, query_id, applicable metric). The value is null for an unresolved question, and
-        for a metric of the first result without results. A question that a system was not run on counts as an empty
-        ranking.
+        One row per (system, query_set, query_id, metric), for the metrics that apply to the question. The value is null
+        if the question is unresolved, or if the metric is about the first result and there is none. A question that a
+        system was not run on counts as an empty ranking.
     """
     runs = _group_runs(eval_runs)
     rows = []

@@ -24,7 +24,7 @@ def find_name_words(text: str | None) -> frozenset[str]:
 
 
 def is_same_heading(extracted: str | None, labeled: str | None) -> bool:
-    """Return whether two headings are equal by their letters, or one is the beginning of the other and little shorter.
+    """Return whether two headings have the same letters, or one begins with the other and is little longer.
 
     Args:
         extracted: Extracted heading.

@@ -36,9 +36,9 @@ def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
 
 
 def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Find headings that only the structure tags or only the layout shows, in documents with many of them.
+    """Find headings that only the tags or only the layout shows, in documents where they are a large share of all.
 
-    Headings inside a line of text are not compared, nor are pages whose tags have no heading.
+    Not compared are headings inside a line of text, and pages whose tags have no heading.
 
     Args:
         anchors: Headings of all documents.

@@ -93,9 +93,9 @@ class _Item:
 
 
 def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
-    """Select the tables that state where amounts go or come from, and add the heading and the passage before each.
+    """Select the tables that state where amounts go or come from, and add the heading and the lead-in of each.
 
-    A continued table has the passage before its first part.
+    The lead-in is the passage before a table; for a continued table, the passage before its first part.
 
     Args:
         tables: Tables with their cells.

@@ -88,7 +88,7 @@ class Budget:
     """Admits a model call only if its maximum cost fits the budget, including calls in progress; 0 means no limit.
 
     Args:
-        usd: Maximum US dollars.
+        usd: Maximum cost in US dollars.
         tokens: Maximum number of tokens of requests and replies together.
         seconds: Time after which no further call is made.
         prices: Prices by model.
@@ -171,7 +171,7 @@ class Budget:
         Args:
             request: The call.
             tokens: Maximum number of tokens that it may need.
-            usd: Maximum US dollars that it may cost.
+            usd: Maximum cost in US dollars.
             is_priced: Whether the price of its model is known.
         """
         advice = "Calls made so far are kept. Raise the limit, and run again to resume."

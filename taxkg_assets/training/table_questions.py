@@ -65,7 +65,7 @@ def _draw(
         table_id: Table.
         candidates: Cells with passages; of several passages with the same cell or column, the first counts.
         find_key: Function that returns what two equal cells or columns have in common.
-        max_count: Maximum number of cells.
+        max_count: Maximum number of cells to ask about.
     """
     distinct = {find_key(cell): (cell, chunk_id) for cell, chunk_id in reversed(candidates)}.values()
     drawn = sorted(distinct, key=lambda candidate: _draw_order(table_id, candidate[0]))[:max_count]

@@ -178,12 +178,12 @@ def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str
 
 
 def default_status() -> dg.DefaultSensorStatus:
-    """Return whether sensors start switched on."""
+    """Return the status that sensors have until a user switches them: running if `automation` is set."""
     return dg.DefaultSensorStatus.RUNNING if Settings().automation else dg.DefaultSensorStatus.STOPPED
 
 
 def default_schedule_status() -> dg.DefaultScheduleStatus:
-    """Return whether schedules start switched on."""
+    """Return the status that schedules have until a user switches them: running if `automation` is set."""
     return dg.DefaultScheduleStatus.RUNNING if Settings().automation else dg.DefaultScheduleStatus.STOPPED
 
 

@@ -71,7 +71,7 @@ def _has_remedy(error: Exception) -> bool:
 
 
 def find_documents(frames: Mapping[str, pl.DataFrame]) -> list[str]:
-    """Return the ids of all documents that some tables have rows of, sorted.
+    """Return the ids of all documents with rows in the given tables, sorted.
 
     Args:
         frames: Tables by name.

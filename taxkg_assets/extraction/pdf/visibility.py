@@ -86,7 +86,7 @@ class VisibilityChecker:
     def find_reasons(
         self, raw_spans: Sequence[dict[str, Any]], stored_boxes: Sequence[Corners], *, shown_boxes: Sequence[Corners]
     ) -> list[str]:
-        """Return for each span why it is invisible.
+        """Find the invisible spans of a page, and why each of them is invisible.
 
         Args:
             raw_spans: Spans as MuPDF returns them.
@@ -105,6 +105,7 @@ class VisibilityChecker:
         for ix in self._find_doubtful(raw_spans, boxes, shown_array=shown_array):
             reasons[ix] = self._find_reason(raw_spans[ix], shown_boxes[ix])
         covered_ixs = [ix for ix in self._find_covered(boxes) if not reasons[ix]]
+        # None: only the pixels tell whether the text is hidden.
         for ix, is_hidden in zip(covered_ixs, self._find_painted_over(boxes[covered_ixs]), strict=True):
             if is_hidden or (is_hidden is None and not self._shows_ink(shown_boxes[ix])):
                 reasons[ix] = COVERED

@@ -102,7 +102,7 @@ class BedrockProvider:
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Send one request, and once more without an optional field that the model does not accept.
+        """Send one request, and repeat it without each optional field that the model rejects.
 
         Args:
             request: The call.

@@ -75,7 +75,7 @@ class OpenAIProvider:
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Send one request, and once more without an optional field that the endpoint does not accept.
+        """Send one request, and repeat it without each optional field that the endpoint rejects.
 
         Args:
             request: The call.

@@ -42,7 +42,7 @@ class Query(Section):
     """Limits on the short side of a pair.
 
     Attributes:
-        min_words: Fewest words.
+        min_words: Minimum number of words.
         max_words: Maximum number of words.
         target_words: Words up to which sentences of a field's text are added.
         short_heading_words: Maximum number of words of a heading that is used together with its parent.
