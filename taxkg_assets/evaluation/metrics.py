@@ -370,7 +370,7 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
 
 def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, Any]]:
     """Return relevance and sufficiency of the full system for each query set."""
-    shown = eval_report.filter(
+    shown_figures = eval_report.filter(
         pl.col("system") == "full",
         pl.col("slice") == "all",
         pl.col("metric").is_in([f"relevance@{SHOWN}", f"sufficiency@{SHOWN}"]),
@@ -382,7 +382,7 @@ def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, 
             "n": row["n"],
             "note": "" if row["n"] else "not measured: no question has its gold passages in this home",
         }
-        for row in shown.iter_rows(named=True)
+        for row in shown_figures.iter_rows(named=True)
     ]
 
 

@@ -141,8 +141,8 @@ def _revision_name(document: DocumentRecord) -> str:
 
 
 def _build_name(document: DocumentRecord) -> str:
-    made = f"file of {document['pdf_modified_on']}" if document["pdf_modified_on"] else document["document_id"]
-    return f"{_revision_name(document)}, {made}"
+    build_name = f"file of {document['pdf_modified_on']}" if document["pdf_modified_on"] else document["document_id"]
+    return f"{_revision_name(document)}, {build_name}"
 
 
 def _draft_note(document: DocumentRecord) -> str:

@@ -82,7 +82,9 @@ class Definitions:
             return None
         forms = self._resolver.find_forms(anchor["anchor_id"], anchor["document_id"])
         faces = [
-            nearest_face[0] for form in forms if (nearest_face := self._resolver.catalogue.find_face(form, of=entry))
+            nearest_face[0]
+            for form in forms
+            if (nearest_face := self._resolver.catalogue.find_face(form, booklet=entry))
         ]
         words = len(name.split())
         if faces:

@@ -90,7 +90,7 @@ def read_clauses(
     Returns:
         Statements; None as an end means the line or box of the heading.
     """
-    found: list[FlowStatement] = []
+    statements: list[FlowStatement] = []
     said_before = said.named if said is not None else []
     before = Before(named=said_before, topic=list_topic(topic), is_label=is_label)
     schedules: dict[str, tuple[str, ...]] = {}
@@ -112,14 +112,14 @@ def read_clauses(
             places = [shift(_name_parent(place, schedules), start) for place in places]
             filed_forms, filed_end = find_filed_forms(sentence)
             filed = (filed_forms, start + filed_end) if filed_forms else (forms_alone, start)
-            found += _read_sentence(masked, places, before, heading_kind, offset=start, filed=filed)
+            statements += _read_sentence(masked, places, before, heading_kind, offset=start, filed=filed)
             before.last = places[-1]
             located = list_located(masked, places)
             continue
         if heading_kind == "lines" and ENTERED.fullmatch(sentence):
             # `Enter this amount.` after a sentence that only says where amounts are
-            known_sources = [statement.source for statement in found if statement.target is None]
-            found += [
+            known_sources = [statement.source for statement in statements if statement.target is None]
+            statements += [
                 FlowStatement("from_form", place, None, start, end, "clause")
                 for place in located
                 if place not in known_sources
@@ -127,7 +127,7 @@ def read_clauses(
         located = []
     if said is not None:
         said.named = [place for place in before.begin(is_first=False).named if place.forms]
-    return [statement for statement in found if not _is_shown_elsewhere(statement, found)]
+    return [statement for statement in statements if not _is_shown_elsewhere(statement, statements)]
 
 
 def _blank_introduction(sentence: str) -> str:
@@ -230,9 +230,9 @@ def _read_sentence(
         offset: Where the sentence begins in the passage.
         filed: Forms of the filers that the sentence is about, and where they end in the passage.
     """
-    same = find_same_amount(masked)
-    if same is not None and any(places[index].forms for index in same):
-        into, out_of = (places[index] for index in same)
+    same_amount = find_same_amount(masked)
+    if same_amount is not None and any(places[index].forms for index in same_amount):
+        into, out_of = (places[index] for index in same_amount)
         yield FlowStatement("flows_to", out_of, into, offset, offset + len(masked), "clause_equal")
         return
     words = read_words(masked)
@@ -322,22 +322,24 @@ def _read_clause(clause: Clause, places: list[Place], context: Before, heading_k
     is_share = clause.verb == "move" and load_flows().clause_shares.matches(clause.text[clause.verb_end :])
     if is_share and context.fronted is not None:
         context.fronted = name_partner(context.fronted)
-    found, named_shares = _settle_places(clause, places, heading_kind, is_share=is_share)
+    found_places, named_shares = _settle_places(clause, places, heading_kind, is_share=is_share)
     targets = [
         found_place.place
-        for found_place in found
+        for found_place in found_places
         if found_place.role == "target" and found_place.start >= clause.verb_end - 1
     ]
-    pairs = find_pairs(clause, found, context, heading_kind, is_share=is_share)
-    shares = pair_shares(found) if clause.verb in ("move", "moved") else named_shares
+    pairs = find_pairs(clause, found_places, context, heading_kind, is_share=is_share)
+    shares = pair_shares(found_places) if clause.verb in ("move", "moved") else named_shares
     pairs += [pair for pair in shares if pair not in pairs]
-    enters_text = clause.verb == "move" and targets and _TEXT_ENTRY.match(clause.text[clause.verb_end : found[0].start])
+    enters_text = (
+        clause.verb == "move" and targets and _TEXT_ENTRY.match(clause.text[clause.verb_end : found_places[0].start])
+    )
     if enters_text:
-        pairs, found, targets = [], [], []
-    _remember(clause, found, targets, pairs, context, heading_kind, places)
+        pairs, found_places, targets = [], [], []
+    _remember(clause, found_places, targets, pairs, context, heading_kind, places)
     if fronted := _FRONTED.match(clause.text):
         context.fronted = places[int(fronted[1])]
-    context.remember_moved(pairs, list_moved(clause, found[0].start) if found else frozenset())
+    context.remember_moved(pairs, list_moved(clause, found_places[0].start) if found_places else frozenset())
     moves_to_own_line = len(targets) == 1 and not targets[0].forms
     if clause.verb == "move" and heading_kind == "lines" and not pairs and moves_to_own_line:
         context.carried = [*targets]
@@ -419,27 +421,27 @@ def _settle_places(
     The verb of a clause on boxes that others fill in becomes `shown`.
     """
     below_line = heading_kind == "lines"
-    found = find_roles(clause.text, places, clause.words)
-    for found_place in found:
+    found_places = find_roles(clause.text, places, clause.words)
+    for found_place in found_places:
         is_used = clause.lemma == "use" and not _USED.match(clause.text[clause.verb_end : found_place.start])
         if found_place.role == "amount" and (clause.verb == "sum" or is_used):
             found_place.role = "source"
-    if below_line and clause.lemma == "add" and any(_is_summand(found_place) for found_place in found[1:]):
+    if below_line and clause.lemma == "add" and any(_is_summand(found_place) for found_place in found_places[1:]):
         clause.verb = "sum"
-    shares = pair_shares(found) if clause.verb in ("", "named") else []
-    decide_roles(found, verb=clause.verb, verb_end=clause.verb_end, is_share=is_share, heading_kind=heading_kind)
-    decide_roles_of_asides(found, heading_kind=heading_kind, verb=clause.verb)
+    shares = pair_shares(found_places) if clause.verb in ("", "named") else []
+    decide_roles(found_places, verb=clause.verb, verb_end=clause.verb_end, is_share=is_share, heading_kind=heading_kind)
+    decide_roles_of_asides(found_places, heading_kind=heading_kind, verb=clause.verb)
     if clause.verb == "moved" and below_line:
-        begins_with_only_place = len(found) == 1 and not found[0].left.strip()
+        begins_with_only_place = len(found_places) == 1 and not found_places[0].left.strip()
         if begins_with_only_place and clause.is_here:  # `Form 2889, line 4, is entered here`
-            found[0].role = "source"
-    for found_place in found:
+            found_places[0].role = "source"
+    for found_place in found_places:
         if found_place.place.kind == "column" and found_place.role == "target":
             found_place.role = ""
-    if clause.verb == "moved" and below_line and _is_on_received_form(found, clause):
+    if clause.verb == "moved" and below_line and _is_on_received_form(found_places, clause):
         clause.verb = "shown"
-        decide_roles(found, verb=clause.verb, verb_end=clause.verb_end, is_share=False)
-    return found, shares
+        decide_roles(found_places, verb=clause.verb, verb_end=clause.verb_end, is_share=False)
+    return found_places, shares
 
 
 def _is_summand(found_place: FoundPlace) -> bool:

@@ -45,12 +45,12 @@ def list_located(masked: str, places: list[Place]) -> list[Place]:
     at = [index for index, tag in enumerate(words.tags) if tag == "P"]
     if len(at) != len(places) or not _locates(words, at):
         return []
-    found: list[Place] = []
+    located: list[Place] = []
     forms: tuple[str, ...] = ()
     for place in reversed(places):
         forms = place.forms or forms
-        found.insert(0, replace(place, forms=forms) if place.kind == "box" else place)
-    return [place for place in found if place.forms]
+        located.insert(0, replace(place, forms=forms) if place.kind == "box" else place)
+    return [place for place in located if place.forms]
 
 
 def _locates(words: Words, at: list[int]) -> bool:

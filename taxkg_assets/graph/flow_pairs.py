@@ -77,12 +77,12 @@ def _find_sources_of_line(clause: Clause, found_places: list[FoundPlace], contex
         summands = [found_place.place for found_place in found_places if found_place.role]
         if summands and all(place.forms for place in summands) and _is_sum(clause.text, found_places):
             return summands
-    named = [found_place for found_place in found_places if found_place.role in ("source", "aside")]
-    sources = [found_place.place for found_place in named]
+    candidates = [found_place for found_place in found_places if found_place.role in ("source", "aside")]
+    sources = [found_place.place for found_place in candidates]
     if clause.verb == "named" and _is_forecast_of_boxes(clause, sources):
         return sources
     is_amount_of_line = clause.verb == "equal" or names_topic(clause, sources, context.topic)
-    first_source = min((found_place.start for found_place in named), default=0)
+    first_source = min((found_place.start for found_place in candidates), default=0)
     return sources if is_amount_of_line and not is_elsewhere(clause.text, first_source) else []
 
 

@@ -216,14 +216,14 @@ def read_headings(
     for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
         scope = owners.scopes.get(row["anchor_id"], "")
         document = documents_by_id[row["document_id"]]
-        about, _, own = find_subject(row, document, row["heading"], known_lines, scope=scope, schedules={})
-        if own is None or row["perspective"] == "face":
+        about, _, own_end = find_subject(row, document, row["heading"], known_lines, scope=scope, schedules={})
+        if own_end is None or row["perspective"] == "face":
             continue
         stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
         for statement in read_heading(row["heading"]):
             if names_other(statement.source, about, known_lines):
                 yield from list_rows(
-                    statement, own, about, known_lines=known_lines, printed_at=stated, text=row["heading"]
+                    statement, own_end, about, known_lines=known_lines, printed_at=stated, text=row["heading"]
                 )
 
 
@@ -266,20 +266,20 @@ def _read_passage(row: Row, before: _Before, *, heading_kind: str, topic: str) -
     if is_list_item or not is_below_same_heading:
         before.said = Said()
     statements = read_passage(text, heading_kind="" if heading_kind == "given" else heading_kind)
-    known = {list_ends(statement) for statement in statements}
+    known_ends = {list_ends(statement) for statement in statements}
     further = [
         *read_clauses(text, heading_kind=heading_kind, said=before.said, topic=topic),
         *_read_source_items(row, before, heading_kind, is_list_item=is_list_item, is_same=is_below_same_heading),
         *_read_target_items(text, before, heading_kind, is_list_item=is_list_item, is_same=is_below_same_heading),
     ]
-    statements += [statement for statement in further if list_ends(statement) not in known]
+    statements += [statement for statement in further if list_ends(statement) not in known_ends]
     if not is_below_same_heading:
         before.anchor_id, before.column_forms, before.boxes = row["anchor_id"], (), {}
     if "box" in text:
         boxes = [place for place in find_places(text) if place.kind == "box" and place.forms]
         before.boxes |= {key: box.forms for box in boxes for key in box.keys}
-    whole = [statement for statement in statements if names_whole(statement, text)]
-    single = [part for statement in whole for part in pair_in_turn(statement, text)]
+    whole_amounts = [statement for statement in statements if names_whole(statement, text)]
+    single = [part for statement in whole_amounts for part in pair_in_turn(statement, text)]
     return [_place_on_form_of_column(statement, before) for statement in single]
 
 

@@ -114,22 +114,22 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
         Places with their roles.
     """
     words = words or read_words(clause)
-    found: list[FoundPlace] = []
+    found_places: list[FoundPlace] = []
     end = 0
     for match in WORD.finditer(clause):
         start = match.start()
         left = clause[end:start]
         tags = words.tags[words.before(end) : words.before(start)]
-        previous = found[-1] if found else None
+        previous = found_places[-1] if found_places else None
         is_joined = previous is not None and load_flows().clause_joins.matches(left)
         role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
         if previous is not None:
             role = _correct_at_parenthesis(role, clause, previous, start=start, tags=tags)
-        place = _take_form(places[int(match[1])], found, role, left=left, is_joined=is_joined)
+        place = _take_form(places[int(match[1])], found_places, role, left=left, is_joined=is_joined)
         is_quoted = clause.count("“", 0, start) > clause.count("”", 0, start)
-        found.append(FoundPlace(place, start, "" if is_quoted else role, is_joined, left))
+        found_places.append(FoundPlace(place, start, "" if is_quoted else role, is_joined, left))
         end = match.end()
-    return found
+    return found_places
 
 
 def _correct_at_parenthesis(role: str, clause: str, previous: FoundPlace, *, start: int, tags: str) -> str:
@@ -299,9 +299,9 @@ def decide_roles(
     if is_share:
         _send_shares_to_boxes(found_places)
     _correct_by_verb(found_places, verb, verb_end)
-    for whole, aside in pairwise(found_places):
+    for place_before, aside in pairwise(found_places):
         is_partners_box = "".join(aside.place.forms).startswith(_PARTNER)
-        if whole.role == "target" and aside.left.strip() == "(" and is_partners_box:
+        if place_before.role == "target" and aside.left.strip() == "(" and is_partners_box:
             aside.role = "target"
     has_target = False
     follower: FoundPlace | None = None

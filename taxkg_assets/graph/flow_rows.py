@@ -66,10 +66,10 @@ def _find_ends(
 ) -> list[End]:
     if place is None:
         return [own_end] if own_end is not None else []
-    named = [(form, key) for form in place.forms or ("",) for key in place.keys or ("",)]
+    named_lines = [(form, key) for form in place.forms or ("",) for key in place.keys or ("",)]
     if place.kind == "column":
-        return [end for form, key in named for end in known_lines.find_columns(place, about, key=key, form=form)]
-    ends = [known_lines.find(place, about, key=key, form=form, other_form=other_form) for form, key in named]
+        return [end for form, key in named_lines for end in known_lines.find_columns(place, about, key=key, form=form)]
+    ends = [known_lines.find(place, about, key=key, form=form, other_form=other_form) for form, key in named_lines]
     return ends if place.keys else _share_key(ends)
 
 

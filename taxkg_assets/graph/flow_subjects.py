@@ -87,14 +87,14 @@ def find_subject(
 
 def _find_form_of_heading(row: Row, document: Row, heading: str) -> str:
     """Return the form that a heading names for the passages below it; empty where they are on the document's form."""
-    named = _HEADING_FORM.match(heading)
+    form_match = _HEADING_FORM.match(heading)
     if document["doc_type"] == "publication":
-        named = named or _BOOK_FORM.search(heading)
-        return named[1] if named else ""
-    if named is None:
+        form_match = form_match or _BOOK_FORM.search(heading)
+        return form_match[1] if form_match else ""
+    if form_match is None:
         return ""
     explains_line = (row["key"] or "").startswith("line_")
-    return "" if explains_line or _is_amount_of(named[1], row, document) else named[1]
+    return "" if explains_line or _is_amount_of(form_match[1], row, document) else form_match[1]
 
 
 def _is_amount_of(form: str, row: Row, document: Row) -> bool:

@@ -104,20 +104,22 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The selected rows by document, with anchor_id, element_id and lead_in.
     """
-    paths = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
-    heads = {path for paths_of_table in tables.select(paths)["cells"].to_list() for path in paths_of_table}
+    header_paths = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
+    heads = {path for paths_of_table in tables.select(header_paths)["cells"].to_list() for path in paths_of_table}
     flow_heads = [path for path in heads if path and _is_head(path)]
     has_flow_head = pl.col("cells").list.eval(pl.element().struct.field("col_path").is_in(flow_heads)).list.any()
     has_step = pl.col("markdown").str.contains(r"(?i)\balso,? (?:enter|include|report)\b[^|]* on [^|]*\bForm\b")
-    before = pl.when(pl.col("table_id").is_null()).then("text").forward_fill().over("anchor_id")
-    owners = (
-        sections.select("table_id", "anchor_id", "element_id", lead_in=before)
+    lead_in = pl.when(pl.col("table_id").is_null()).then("text").forward_fill().over("anchor_id")
+    table_rows = (
+        sections.select("table_id", "anchor_id", "element_id", lead_in=lead_in)
         .filter(pl.col("table_id").is_not_null())
         .unique("table_id", keep="first", maintain_order=True)
     )
     columns = ("table_id", "document_id", "page", "title", "markdown", "cells", "bbox")
-    kept = tables.filter(has_flow_head | has_step).select(columns).join(owners, on="table_id", maintain_order="left")
-    return kept.sort("document_id", "table_id")
+    selected = (
+        tables.filter(has_flow_head | has_step).select(columns).join(table_rows, on="table_id", maintain_order="left")
+    )
+    return selected.sort("document_id", "table_id")
 
 
 def read_tables(
@@ -149,15 +151,15 @@ def read_tables(
     for row in headed.iter_rows(named=True):
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         scope = scopes.get(row["anchor_id"], "")
-        about, _, own = find_subject(
+        about, _, own_end = find_subject(
             row, documents_by_id[row["document_id"]], row["heading"] or "", known_lines, scope=scope, schedules={}
         )
         if last is None or not _continues(row, last):
             item = _Item(_find_form(row))
         last = row
         yield from _list_targets(row, item, about, known_lines)
-        if own is not None and own.key.startswith("line_"):
-            yield from _list_sources(row, own, about, known_lines)
+        if own_end is not None and own_end.key.startswith("line_"):
+            yield from _list_sources(row, own_end, about, known_lines)
         for statement, cell, printed in _read_steps(row):
             stated = _place_of(row, cell)
             yield from list_rows(statement, None, about, known_lines=known_lines, printed_at=stated, text=printed)
@@ -203,8 +205,8 @@ def _list_heads(row: Row) -> set[str]:
 
 def _cut(words: str) -> str:
     """Return words up to those from which on a place is not where the amount goes, or is."""
-    found = [match.start() for rule in load_flows().table_asides if (match := rule.pattern.search(words))]
-    return words[: min(found, default=len(words))]
+    aside_starts = [match.start() for rule in load_flows().table_asides if (match := rule.pattern.search(words))]
+    return words[: min(aside_starts, default=len(words))]
 
 
 def _list_targets(row: Row, item: _Item, about: About, known_lines: Lines) -> Iterator[dict[str, Any]]:
@@ -264,8 +266,8 @@ def _find_ends(place: Place, about: About, known_lines: Lines, words: str, *, ot
 
 def _leave_open(end: End, place: Place, key: str) -> End:
     """Return an end whose line is that of another revision without the line."""
-    shown = f"{place.kind}_{key}" if key else place.label
-    return End(end.form, shown, place.part, place.column, problem=NO_FORM, code=place.code)
+    shown_name = f"{place.kind}_{key}" if key else place.label
+    return End(end.form, shown_name, place.part, place.column, problem=NO_FORM, code=place.code)
 
 
 def _list_sources(row: Row, own_end: End, about: About, known_lines: Lines) -> Iterator[dict[str, Any]]:

@@ -36,15 +36,17 @@ def moves_topic(clause: Clause, target: int, topic: frozenset[str] | None) -> bo
         if clause.verb == "move"
         else clause.words.between(0, clause.verb_end)
     )
-    found = (_OBJECT if clause.verb == "move" else _SUBJECT).match(words.tags)
-    if found is None:
+    amount_match = (_OBJECT if clause.verb == "move" else _SUBJECT).match(words.tags)
+    if amount_match is None:
         return False
-    start, end = found.span("object")
-    named = _list_content(Words(words.tags[start:end], words.lemmas[start:end], (), ()))
+    start, end = amount_match.span("object")
+    amount_words = _list_content(Words(words.tags[start:end], words.lemmas[start:end], (), ()))
     is_the = words.lemmas[start] in _ITS
     if topic is None:
-        return bool(named) and words.lemmas[start] == "your"
-    return bool(named) and (named <= topic or (is_the and 2 * len(named & topic) >= len(named)))
+        return bool(amount_words) and words.lemmas[start] == "your"
+    return bool(amount_words) and (
+        amount_words <= topic or (is_the and 2 * len(amount_words & topic) >= len(amount_words))
+    )
 
 
 def list_moved(clause: Clause, target: int) -> frozenset[str]:
@@ -89,8 +91,8 @@ def names_topic(clause: Clause, sources: list[Place], topic: frozenset[str] | No
     if subject is None:
         return False
     length = len(subject["subject"])
-    named = _list_content(Words(tags[:length], clause.words.lemmas[:length], (), ()))
-    return bool(named) and (topic is None or 2 * len(named & topic) >= len(named))
+    amount_words = _list_content(Words(tags[:length], clause.words.lemmas[:length], (), ()))
+    return bool(amount_words) and (topic is None or 2 * len(amount_words & topic) >= len(amount_words))
 
 
 def list_topic(words: str) -> frozenset[str] | None:

@@ -51,18 +51,20 @@ def build_flows(
     Returns:
         One row per statement and pair of ends; an end that is not exactly one line has the reason in `problem`.
     """
-    known = Lines(lines.to_dicts(), documents.to_dicts())
+    known_lines = Lines(lines.to_dicts(), documents.to_dicts())
     stating = (select_passages(sections), select_tables(tables, sections))
     sources = _Sources(lines, formulas, *stating, anchors=anchors, documents=documents)
     memory = memory or NoMemory()
-    rows = [row for document_id in documents["document_id"] for row in _recall(document_id, sources, known, memory)]
+    rows = [
+        row for document_id in documents["document_id"] for row in _recall(document_id, sources, known_lines, memory)
+    ]
     memory.keep()
     unique: dict[str, dict[str, Any]] = {}
     for row in rows:
         if not _is_self(row):
             unique.setdefault(row["flow_id"], row)
     kept = list(unique.values())
-    _find_named_lines(kept, known)
+    _find_named_lines(kept, known_lines)
     _compare(kept)
     frame = pl.DataFrame(kept, schema=schemas.dtypes(schemas.Flows)).sort("flow_id")
     return schemas.validated(frame, schemas.Flows)
@@ -81,8 +83,8 @@ class _Sources:
         anchors: pl.DataFrame,
         documents: pl.DataFrame,
     ) -> None:
-        read = (lines, formulas, passages, tables, anchors, documents)
-        self._tables = [(split_by_document(table), table.clear()) for table in read]
+        read_tables = (lines, formulas, passages, tables, anchors, documents)
+        self._tables = [(split_by_document(table), table.clear()) for table in read_tables]
         self.contents = {name: frame_digest(own) for name, own in self._tables[0][0].items()}
         """Digest of the lines of each document."""
 
@@ -93,17 +95,20 @@ class _Sources:
 
 def _recall(document_id: str, sources: _Sources, known_lines: Lines, memory: Memory) -> Iterator[dict[str, Any]]:
     """Read what a document states, unless it was read before and all forms that it looked up are the same."""
-    own = sources.of(document_id)
-    key = digest(*map(frame_digest, own))
-    found = memory.recall(key)
-    if found is None or any(
-        known_lines.describe(form, sources.contents) != said for form, said in found["forms"].items()
+    sources_of_document = sources.of(document_id)
+    key = digest(*map(frame_digest, sources_of_document))
+    cached = memory.recall(key)
+    if cached is None or any(
+        known_lines.describe(form, sources.contents) != said for form, said in cached["forms"].items()
     ):
-        named = known_lines.watch()
-        rows = list(_read_document(*own, known_lines=known_lines))
-        found = {"forms": {form: known_lines.describe(form, sources.contents) for form in sorted(named)}, "rows": rows}
-        memory.remember(key, found)
-    yield from map(dict, found["rows"])
+        looked_up = known_lines.watch()
+        rows = list(_read_document(*sources_of_document, known_lines=known_lines))
+        cached = {
+            "forms": {form: known_lines.describe(form, sources.contents) for form in sorted(looked_up)},
+            "rows": rows,
+        }
+        memory.remember(key, cached)
+    yield from map(dict, cached["rows"])
 
 
 def _read_document(
@@ -133,13 +138,13 @@ def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[sch
         flows: Statements with their ends.
         lines: Numbered fields.
     """
-    known = lines.select("document_id", "part", "key").unique()
+    known_lines = lines.select("document_id", "part", "key").unique()
     columns = ["flow_id", "source_key", "target_key"]
     faults = []
     for end in ("source", "target"):
-        own = flows.filter(pl.col(f"{end}_line").is_not_null())
-        on = [f"{end}_document_id", f"{end}_part", f"{end}_key"]
-        unmatched = own.join(known, left_on=on, right_on=["document_id", "part", "key"], how="anti")
+        resolved = flows.filter(pl.col(f"{end}_line").is_not_null())
+        end_columns = [f"{end}_document_id", f"{end}_part", f"{end}_key"]
+        unmatched = resolved.join(known_lines, left_on=end_columns, right_on=["document_id", "part", "key"], how="anti")
         faults.append(unmatched.select(columns).with_columns(fault=pl.lit(f"{end} is no line")))
     is_same = pl.all_horizontal(pl.col(f"source_{name}") == pl.col(f"target_{name}") for name in _IDENTITY)
     to_itself = flows.filter(is_same & (pl.col("source_key") != ""))
@@ -155,18 +160,20 @@ def _read_labels(
 ) -> Iterator[dict[str, Any]]:
     for line in lines.iter_rows(named=True):
         about = About(line["form"], year_of(documents_by_id[line["document_id"]]), line["document_id"], line["part"])
-        own = End(line["form"], line["key"], line["part"], "", line)
+        own_end = End(line["form"], line["key"], line["part"], "", line)
         stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
         for statement in read_label_statements(line["label"]):
-            yield from list_rows(statement, own, about, known_lines=known_lines, printed_at=stated, text=line["label"])
+            yield from list_rows(
+                statement, own_end, about, known_lines=known_lines, printed_at=stated, text=line["label"]
+            )
 
 
 def _read_formulas(
     formulas: pl.DataFrame, lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known_lines: Lines
 ) -> Iterator[dict[str, Any]]:
-    own = {(row["document_id"], row["part"], row["key"]): row for row in lines.iter_rows(named=True)}
+    line_by_key = {(row["document_id"], row["part"], row["key"]): row for row in lines.iter_rows(named=True)}
     for row in formulas.filter(pl.col("operation") != "unparsed").iter_rows(named=True):
-        line = own[row["document_id"], row["part"], row["key"]]
+        line = line_by_key[row["document_id"], row["part"], row["key"]]
         about = About(line["form"], year_of(documents_by_id[row["document_id"]]), row["document_id"], row["part"])
         target = End(line["form"], line["key"], line["part"], row["column"], line)
         for operand, part in zip(row["operands"], row["operand_parts"], strict=True):

@@ -27,8 +27,8 @@ def find_dangling_edges(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) 
     Returns:
         Rows of `edges`.
     """
-    known = nodes.get_column("node_id").implode()
-    return edges.filter(~pl.col("source_id").is_in(known) | ~pl.col("target_id").is_in(known))
+    known_ids = nodes.get_column("node_id").implode()
+    return edges.filter(~pl.col("source_id").is_in(known_ids) | ~pl.col("target_id").is_in(known_ids))
 
 
 def find_tree_faults(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:

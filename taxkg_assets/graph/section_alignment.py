@@ -101,11 +101,11 @@ def build_sections(anchors: pl.DataFrame, sections: pl.DataFrame) -> list[Sectio
     for anchor_id, text in sections.sort("paragraph_ix").select("anchor_id", "text").iter_rows():
         texts[anchor_id or ""].append(text)
     rows = {row["anchor_id"]: row for row in iter_records(anchors.sort("anchor_id"), AnchorRecord)}
-    kept = [row for row in rows.values() if not _is_numbered_field(row)]
-    places = {row["anchor_id"]: place for place, row in enumerate(kept)}
+    heading_rows = [row for row in rows.values() if not _is_numbered_field(row)]
+    places = {row["anchor_id"]: place for place, row in enumerate(heading_rows)}
     words = {anchor_id: find_masked_words(row["heading"]) for anchor_id, row in rows.items()}
     result = []
-    for row in kept:
+    for row in heading_rows:
         above = _anchors_above(row, rows)
         result.append(
             Section(
@@ -354,8 +354,8 @@ class _Aligner:
         for sibling in siblings.values():
             sibling.sort()
             order = [self.became[old_ix] for old_ix in sibling]
-            kept = _longest_rise(order)
-            moved |= {old_ix for old_ix, new_ix in zip(sibling, order, strict=True) if new_ix not in kept}
+            in_order = _longest_rise(order)
+            moved |= {old_ix for old_ix, new_ix in zip(sibling, order, strict=True) if new_ix not in in_order}
         return moved
 
 
@@ -415,9 +415,9 @@ def _longest_rise(order: Sequence[int]) -> set[int]:
         before[value] = tails[at - 1] if at else None
         ends[at : at + 1] = [value]
         tails[at : at + 1] = [value]
-    kept: set[int] = set()
+    rising: set[int] = set()
     last: int | None = tails[-1] if tails else None
     while last is not None:
-        kept.add(last)
+        rising.add(last)
         last = before[last]
-    return kept
+    return rising

@@ -145,9 +145,9 @@ def _swaps_conditions(claim: str, source: str) -> bool:
     """Return whether a condition in one of two sentences is the rule in the other."""
     claim_condition, claim_rule = _separate_conditions(claim)
     source_condition, source_rule = _separate_conditions(source)
-    kept = len(claim_condition & source_condition) + len(claim_rule & source_rule)
+    kept_count = len(claim_condition & source_condition) + len(claim_rule & source_rule)
     swapped = len(claim_condition & source_rule) + len(claim_rule & source_condition)
-    return bool(claim_condition and source_condition) and swapped > kept
+    return bool(claim_condition and source_condition) and swapped > kept_count
 
 
 def _separate_conditions(text: str) -> tuple[Words, Words]:

@@ -31,10 +31,10 @@ def explained(work: Callable[P, T]) -> Callable[P, Any]:
     @wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T | CallToolResult:
         try:
-            found = await anyio.to_thread.run_sync(lambda: work(*args, **kwargs))
+            reply = await anyio.to_thread.run_sync(lambda: work(*args, **kwargs))
         except NOT_FOUND as expected:
             raise ToolError(str(expected)) from expected
-        return pack_reply(found) if isinstance(found, BaseModel) else found
+        return pack_reply(reply) if isinstance(reply, BaseModel) else reply
 
     return run
 

@@ -117,7 +117,8 @@ def run_batch(queries: Path, out: Path, *, make_line: Callable[[str, str], dict[
     """
     rows = read_queries(queries)
     lines = [
-        json.dumps(make_line(i, q), ensure_ascii=False) for i, q in track(rows, description="questions", transient=True)
+        json.dumps(make_line(query_id, query), ensure_ascii=False)
+        for query_id, query in track(rows, description="questions", transient=True)
     ]
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("".join(f"{text}\n" for text in lines), encoding="utf8")

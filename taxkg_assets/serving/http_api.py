@@ -306,9 +306,9 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     def search(body: SearchRequest, response: Response) -> list[Result]:
         started = time.perf_counter()
         filters = {"form": body.form, "year": body.year, "document": body.document, "tag": body.tag}
-        found = service.search(body.question, k=body.k, level=body.level, **filters)
-        _note(service, response, body.question, found, filters=filters, started=started)
-        return found
+        results = service.search(body.question, k=body.k, level=body.level, **filters)
+        _note(service, response, body.question, results, filters=filters, started=started)
+        return results
 
     @app.post("/v1/table", responses=describe_problems(404), summary="Cells of tables by their row and column headers")
     def table(body: TableRequest) -> list[CellRow]:
@@ -324,21 +324,21 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     @app.post("/v1/query", responses=describe_problems(404), summary="An answer with its sources, short or detailed")
     def query(body: QueryRequest, response: Response) -> QueryResponse:
         filters = {"document": body.document or body.document_id}
-        found = answer(body.question, response, k=5, level=LEVELS[body.mode], filters=filters)
+        reply = answer(body.question, response, k=5, level=LEVELS[body.mode], filters=filters)
         return QueryResponse(
-            answer=found.answer,
-            sources=[_source(row) for row in found.results],
-            detail_level=body.mode if body.mode != "auto" else found.level,
-            confidence=found.confidence,
-            abstained=found.abstained,
-            created_by=found.created_by,
+            answer=reply.answer,
+            sources=[_source(row) for row in reply.results],
+            detail_level=body.mode if body.mode != "auto" else reply.level,
+            confidence=reply.confidence,
+            abstained=reply.abstained,
+            created_by=reply.created_by,
         )
 
     def answer(question: str, response: Response, *, k: int, level: str, filters: dict[str, Any]) -> Answer:
         started = time.perf_counter()
-        found = service.ask(question, k=k, level=level, **filters)
-        _note(service, response, question, found, filters=filters, started=started)
-        return found
+        reply = service.ask(question, k=k, level=level, **filters)
+        _note(service, response, question, reply, filters=filters, started=started)
+        return reply
 
     @app.post(
         "/v1/feedback",

@@ -97,14 +97,18 @@ def _print_gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
     listed_gates = [gate for gate in relevant_gates if is_whole or gate.word not in ("passed", "not measured")]
     gates = Table("gate on", "check", "", "rows", "offending", "figures", title="Gates", title_justify="left")
     for gate in listed_gates:
-        figures = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
+        figures = {
+            name: value
+            for name, value in gate.figures.items()
+            if name not in HIDDEN_FIGURES and not isinstance(value, list)
+        }
         gates.add_row(
             gate.table,
             gate.check.replace("_", " "),
             f"[{_STYLES[gate.word]}]{gate.word}",
             str(gate.figures.get("rows checked", "")),
             str(gate.figures.get("offending rows", "")),
-            escape(", ".join(f"{k} {_format_figure(v)}" for k, v in figures.items())),
+            escape(", ".join(f"{name} {_format_figure(value)}" for name, value in figures.items())),
         )
     if listed_gates:
         out.print(gates)

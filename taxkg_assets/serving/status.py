@@ -155,7 +155,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
 
 def _stored_rows(state: TableState) -> dict[str, tuple[str, str]]:
     """Return the reading of each document's rows, and the model that refined them."""
-    return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
+    return {document_id: (s["reading"], s.get("settler", "")) for document_id, s in state.documents.items()}
 
 
 def _documents_changed(home: Home) -> bool:

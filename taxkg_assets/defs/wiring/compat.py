@@ -192,12 +192,12 @@ def _read_event(stored: str, kind: Any = None) -> Any:
     """Return the event of a stored text, read once: each step asks again for the last events of all tables above it."""
     key = (stored, kind)
     with _events_lock:
-        found = _events.get(key)
-    if found is None:
-        found = deserialize_value(stored, kind)
+        event = _events.get(key)
+    if event is None:
+        event = deserialize_value(stored, kind)
         with _events_lock:
-            _events[key] = found
-    return found
+            _events[key] = event
+    return event
 
 
 def reuse_engines() -> None:

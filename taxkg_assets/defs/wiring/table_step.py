@@ -106,7 +106,7 @@ class TableStep:
             if self.keep:
                 self.keep(home)
         keep_times(home.store)
-        built_digests = {part: made for part, made in digests.items() if part not in errors}
+        built_digests = {part: digest for part, digest in digests.items() if part not in errors}
         return WholeTable(rows, made_from, notes, record_parts(built_digests))
 
     def _build(
