@@ -384,14 +384,14 @@ def _enrich(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer) ->
     enriched_units: list[SemanticUnit] = []
     for unit, row in zip(units, proposer.propose(METADATA_ENRICHMENT, items), strict=True):
         proposal = row.proposal
+        previous_title = enriched_units[-1].title if enriched_units else ""
+        entities = [] if proposal is None else [entity.name for entity in proposal.entities]
         enriched_units.append(
             replace(
                 unit,
-                title=unit.headings[0] if unit.headings else enriched_units[-1].title if enriched_units else "",
+                title=unit.headings[0] if unit.headings else previous_title,
                 tags=proposal.tags if proposal is not None else (),
-                entities=tuple(dict.fromkeys(entity.name for entity in proposal.entities))
-                if proposal is not None
-                else (),
+                entities=tuple(dict.fromkeys(entities)),
                 created_by="llm" if row.created_by == "llm" else unit.created_by,
             )
         )

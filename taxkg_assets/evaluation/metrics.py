@@ -416,11 +416,12 @@ def render_metrics(metrics: dy.DataFrame[Metrics]) -> pl.DataFrame:
     """
     rows = []
     for row in metrics.iter_rows(named=True):
-        seconds = (row["ended_at"] - row["began_at"]).total_seconds() if row["ended_at"] else None
-        value_text = (
-            "" if row["value"] is None else f"{row['value']:.1%}" if row["unit"] == "share" else f"{row['value']:.0f}"
-        )
-        figure_text = f"{seconds:.1f} s" if seconds is not None else value_text or "not measured"
+        if row["ended_at"]:
+            figure_text = f"{(row['ended_at'] - row['began_at']).total_seconds():.1f} s"
+        elif row["value"] is None:
+            figure_text = "not measured"
+        else:
+            figure_text = f"{row['value']:.1%}" if row["unit"] == "share" else f"{row['value']:.0f}"
         k = "" if row["k"] is None else f"K = {row['k']}"
         rows.append((row["metric"], row["slice"], figure_text, k, row["n"], row["note"]))
     return pl.DataFrame(rows, schema=["metric", "slice", "figure", "K", "n", "note"], orient="row")

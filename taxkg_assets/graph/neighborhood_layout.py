@@ -65,7 +65,10 @@ def place_nodes(found: Neighborhood) -> dict[str, tuple[float, float]]:
     columns: dict[int, list[str]] = {0: [], 1: [], 2: []}
     order = found.nodes.sort("document_id", "ordinal", "node_id", nulls_last=True)
     for node_id in order["node_id"]:
-        columns[1 if node_id in found.own else 2 if node_id in cited else 0].append(node_id)
+        if node_id in found.own:
+            columns[1].append(node_id)
+        else:
+            columns[2 if node_id in cited else 0].append(node_id)
     longest = max(len(column) for column in columns.values())
     return {
         node_id: (float(x), (ix + 0.5) * longest / len(column))

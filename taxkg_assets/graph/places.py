@@ -231,7 +231,10 @@ def _list_keys(words: str) -> Iterator[str]:
             re.sub(r"[()]", "", key)
             for key in re.split(r" (?:through|to) (?:lines? |box(?:es)? )?", re.sub(r"^(?:lines?|box) ", "", word))
         )
-        yield from range_keys(first, last[0]) if last else [first] if first else []
+        if last:
+            yield from range_keys(first, last[0])
+        elif first:
+            yield first
 
 
 def range_keys(first: str, last: str) -> list[str]:

@@ -218,24 +218,18 @@ def _changed(
     streams = (old.streams, new.streams) if kind in (BLOCK, LINE) else ((loose[0],), (loose[1],))
     changes = tuple(change for change in changes if not _is_regrouped(change, sides, streams=streams, kind=kind))
     first, last = pair.before[0], pair.after[0]
-    is_renumbered = (
-        first.kind == last.kind
-        and _number(first) != _number(last)
-        and ""
-        not in (
-            _number(first),
-            _number(last),
-        )
-    )
+    first_number, last_number = _number(first), _number(last)
+    is_renumbered = first.kind == last.kind and bool(first_number and last_number) and first_number != last_number
     if first.kind == last.kind == HEADING and len(pair.after) > len(pair.before):
         yield _row(f"{_subject(first)} split", pair, (), nature="structure")
     elif is_renumbered:
         yield _row(f"{_subject(last)} renumbered", pair, changes, nature="structure")
     elif changes:
-        is_name = last.kind == HEADING
-        subject = _subject(last)
-        kind = f"{subject} renamed" if is_name else "row changed" if last.kind == ROW else "text changed"
-        yield _row(kind, pair, changes, nature=_highest_priority(changes))
+        if last.kind == HEADING:
+            kind_of_change = f"{_subject(last)} renamed"
+        else:
+            kind_of_change = "row changed" if last.kind == ROW else "text changed"
+        yield _row(kind_of_change, pair, changes, nature=_highest_priority(changes))
     elif pair.is_moved and (first.place != last.place or first.kind == HEADING) and first.kind != BLOCK:
         yield _row("moved", pair, (), nature="moved")
 

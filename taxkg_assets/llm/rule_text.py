@@ -112,7 +112,9 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
         part = "table_row"
     elif _looks_like_heading(text, item):
         part, size_limits = "heading", limits.levels
-        level = 1 if item.size_ratio >= size_limits.first else 2 if item.size_ratio >= size_limits.second else 3
+        level = 2 if item.size_ratio >= size_limits.second else 3
+        if item.size_ratio >= size_limits.first:
+            level = 1
     elif load_llm().run_ins.matches(text):
         part, level = "heading", limits.run_in_level
     return StructureProposal.model_validate(
@@ -219,7 +221,9 @@ def _find_remedy(item: QualityItem, scores: dict[str, float], *, words: int, sco
     if score >= limits.accept:
         return "none", "complete"
     reason = "fragment" if words < limits.least_words or not scores["begins"] else "unreadable"
-    return ("merge_next" if item.after else "merge_previous" if item.before else "none"), reason
+    if item.after:
+        return "merge_next", reason
+    return "merge_previous" if item.before else "none", reason
 
 
 def propose_refinement(item: RefinementItem) -> RefinementProposal:

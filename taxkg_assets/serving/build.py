@@ -230,7 +230,8 @@ def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> Non
     table = evaluation.asset_key.to_user_string()
     is_warning = evaluation.severity == dg.AssetCheckSeverity.WARN
     passed_word = "passed" if figures.pop(MEASURED, True) else "not measured"
-    word = passed_word if evaluation.passed else "warned" if is_warning else "blocked"
+    failed_word = "warned" if is_warning else "blocked"
+    word = passed_word if evaluation.passed else failed_word
     result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed or is_warning, figures, word))
 
 

@@ -47,13 +47,9 @@ class OutsideLine:
     @property
     def part(self) -> str:
         """Return the part that the query names, else the only one that statements name; else empty."""
-        return (
-            self.part_spellings[0]
-            if self.part_spellings
-            else self.stated_parts[0]
-            if len(self.stated_parts) == 1
-            else ""
-        )
+        if self.part_spellings:
+            return self.part_spellings[0]
+        return self.stated_parts[0] if len(self.stated_parts) == 1 else ""
 
 
 def name_forms(released: Released, query: str) -> list[tuple[str, str]]:

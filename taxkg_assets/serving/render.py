@@ -337,7 +337,9 @@ def print_releases(rows: Sequence[ListedRelease], *, out: Console) -> None:
     """
     table = Table("release", "", "released at", "index", "model", title="Releases", title_justify="left")
     for row in rows:
-        word = "[green]served" if row["is_current"] else "withdrawn" if row["is_rolled_back"] else ""
+        word = "withdrawn" if row["is_rolled_back"] else ""
+        if row["is_current"]:
+            word = "[green]served"
         released_at = f"{row['released_at']:%Y-%m-%d %H:%M} UTC"
         table.add_row(str(row["release_ix"]), word, released_at, row["index_version"], escape(row["model_name"]))
     out.print(table)

@@ -106,7 +106,9 @@ def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
     stale = find_stale(home, states)
     rows: list[TableStatus] = []
     for name, state in states.items():
-        state_name = "missing" if state is None else "stale" if name in stale else "current"
+        state_name = "stale" if name in stale else "current"
+        if state is None:
+            state_name = "missing"
         table_faults = {
             gate.split(":", 1)[1]: reason for gate, reason in unpassed_gates.items() if gate.startswith(f"{name}:")
         }

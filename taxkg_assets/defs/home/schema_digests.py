@@ -26,7 +26,11 @@ def find_defined(node: ast.stmt) -> set[str]:
     """
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign):
+        targets = [node.target]
     return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
 
 

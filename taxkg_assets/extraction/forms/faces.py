@@ -302,11 +302,12 @@ def _continues(caption: Sequence[Span], span: Span) -> bool:
 
 def _captions_overlap(caption: Sequence[Span], other_caption: Sequence[Span]) -> bool:
     """Decide whether the rectangles around two captions overlap: no gap separates the captions."""
-    return all(
-        min(max(high(span) for span in caption), max(high(span) for span in other_caption))
-        > max(min(low(span) for span in caption), min(low(span) for span in other_caption))
-        for low, high in ((attrgetter("x0"), attrgetter("x1")), (attrgetter("y0"), attrgetter("y1")))
-    )
+    for low, high in ((attrgetter("x0"), attrgetter("x1")), (attrgetter("y0"), attrgetter("y1"))):
+        first_end = min(max(map(high, caption)), max(map(high, other_caption)))
+        last_start = max(min(map(low, caption)), min(map(low, other_caption)))
+        if first_end <= last_start:
+            return False
+    return True
 
 
 def _in_rows(captions: Sequence[list[Span]]) -> list[list[Span]]:

@@ -252,7 +252,9 @@ class _PrintedForm:
         """Find the anchor of a key on a page: the last one above a height, else the first."""
         key_anchors = self.anchors_by_key.get((page, key), [])
         anchors_above = [row for row in key_anchors if row["bbox"]["y0_pt"] <= y + limits().field_drop_pt]
-        return anchors_above[-1] if anchors_above else key_anchors[0] if key_anchors else None
+        if anchors_above:
+            return anchors_above[-1]
+        return key_anchors[0] if key_anchors else None
 
     def find_adjacent(self, stated_field: StatedField) -> Row | None:
         """Find the numbered line printed to the left of a field, in the same row."""

@@ -127,16 +127,14 @@ def find_repeats(numbers: Sequence[LineNumber], pieces: Sequence[Line] = ()) -> 
     """
     sure_repeats = [start for start in numbers if _is_repeat(start, numbers)]
     reach = limits().repeat_column_pt
-    return [
-        start
-        for start in numbers
-        if any(start is other for other in sure_repeats)
-        or (
-            _is_alone(start)
-            and sum(abs(start.x0 - other.x0) <= reach for other in sure_repeats) >= 2
-            and not _counts_on(start, numbers, pieces)
-        )
-    ]
+
+    def is_repeat(start: LineNumber) -> bool:
+        if any(start is other for other in sure_repeats):
+            return True
+        is_in_column_of_repeats = sum(abs(start.x0 - other.x0) <= reach for other in sure_repeats) >= 2
+        return _is_alone(start) and is_in_column_of_repeats and not _counts_on(start, numbers, pieces)
+
+    return [start for start in numbers if is_repeat(start)]
 
 
 def _counts_on(start: LineNumber, numbers: Sequence[LineNumber], pieces: Sequence[Line]) -> bool:
