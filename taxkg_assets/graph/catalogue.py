@@ -161,7 +161,7 @@ class Catalogue:
         return best, False
 
     def find_face(self, form: str, *, booklet: Entry) -> tuple[Entry, bool] | None:
-        """Find the form revision that a booklet explains: the newest one that it certainly covers, else the nearest.
+        """Find the form revision that a booklet explains: the newest that it certainly covers, or the nearest one.
 
         Args:
             form: One form.

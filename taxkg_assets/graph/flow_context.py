@@ -24,7 +24,7 @@ class Before:
         named: Places that show the amount that the sentence before it is about.
         moved_to: Places that the sentence before it moved an amount to.
         last: Last place of the sentence before it.
-        is_first: Whether it is the first one of its passage.
+        is_first: Whether the next sentence is the first of its passage.
         is_own: Whether it, or the one before it, moved the amount of the heading.
         is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
         is_denied: Whether it says where an amount does not go.
@@ -75,7 +75,7 @@ class Before:
         """Remember which amount a clause moved.
 
         Args:
-            pairs: Its sources and targets.
+            pairs: Source and target of each amount that the clause moves.
             words: Content words that name the amount.
         """
         self.object = words or self.object
@@ -87,10 +87,10 @@ class Before:
         """Return the context of the next sentence.
 
         Args:
-            is_first: Whether it is the first one of its passage.
+            is_first: Whether the next sentence is the first of its passage.
 
         Returns:
-            What this one named and did; a sentence without places changes nothing.
+            What this sentence named and did; if it has no places, what the sentences before it did.
         """
         if not (self.sources or self.targets or self.shown or self.is_computed):
             return replace(
@@ -128,13 +128,13 @@ class Said:
 
 
 def find_origins(means: str, context: Before, heading_kind: str) -> list[Place | None]:
-    """Find the source of an amount that a clause refers to by a pronoun, or does not name.
+    """Find the source of an amount that a clause only refers to by a pronoun, or leaves out.
 
     After `Add lines 2 and 3 of Form 2889`, `this amount` is a sum and has no source; after `Your dues are in box 4`, it
     is the amount of box 4.
 
     Args:
-        means: What its words mean, from `find_object`.
+        means: Class of the amount, from `find_object`.
         context: What the clauses before it named.
         heading_kind: What the heading explains.
 

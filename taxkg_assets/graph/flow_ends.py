@@ -379,7 +379,7 @@ def _is_from_another(label: str, form: str) -> bool:
 
 
 def year_of(document: Row) -> int | None:
-    """Return the tax year of a document, else the year of its revision; None for one without both.
+    """Return the tax year of a document, or else the year of its revision; None if it states neither.
 
     Args:
         document: Row of `documents`.

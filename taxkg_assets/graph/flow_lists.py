@@ -103,7 +103,7 @@ def read_lead_in(text: str, *, heading_kind: str) -> tuple[bool, Place | None]:
         heading_kind: What its heading explains: `boxes`, `lines` or empty.
 
     Returns:
-        None as the place means the line of the heading.
+        Whether it does, and the place; None as the place means the line of the heading.
     """
     sentence = _last_sentence(text)
     places = find_places(sentence)
@@ -150,7 +150,7 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
 
     Args:
         item: The item.
-        forms: Forms of a place that names no form.
+        forms: Forms to assign to a place that names none.
 
     Returns:
         Statements of flows.

@@ -27,15 +27,15 @@ _SHOWS = re.compile(r"[mA]*(?P<verb>[ZV])A*")
 
 
 def list_located(masked: str, places: list[Place]) -> list[Place]:
-    """List the boxes and lines of other forms that a sentence only names as showing an amount.
+    """List the boxes and lines of other forms that a sentence only mentions because they show an amount.
 
     Args:
         masked: The sentence, its places masked.
         places: Its places.
 
     Returns:
-        Places with their forms; a box without one is on the form that the sentence names next. Empty if the sentence
-        states a condition or a denial, or if one of the places shows what is no amount.
+        Places with their forms; a box without a form is on the form that the sentence names next. Empty if the
+        sentence states a condition or a denial, or if one of the places does not show an amount.
     """
     words = read_words(masked)
     if condition := _CONDITION.match(words.tags):

@@ -99,7 +99,7 @@ class Clause:
 
     @property
     def lemma(self) -> str:
-        """Return the base form of the verb; that of the last word where the clause has none."""
+        """Return the base form of the verb, or of the last word if the clause has no verb."""
         return self.words.lemmas[self.words.before(self.verb_end) - 1] if self.words.lemmas else ""
 
     @property
@@ -300,7 +300,7 @@ def _is_to_complete(tags: str, lemmas: tuple[str, ...], at: int) -> bool:
 
 
 def find_object(clause: Clause, target: int) -> str:
-    """Classify what a clause without a source moves to a place.
+    """Classify the amount that a clause moves to a place, if the clause names no source for it.
 
     `This amount is reported on line 4` moves an amount named before (`this`); `Enter the total on line 4` moves that of
     the heading, if it begins the text (`first`); `Enter your dues on line 4` moves an amount of its own (empty).
@@ -310,9 +310,13 @@ def find_object(clause: Clause, target: int) -> str:
         target: Where the place begins.
 
     Returns:
-        `own`, `this` or `amount`: an amount named before, or that of the heading; `first`: that of the heading, at the
-        beginning of a text; `these`: that of a heading on a box; `here`: what the line of the heading takes, too;
-        `elided`; empty for another amount.
+        One of these classes:
+        `own`, `this`, `amount`: the amount that an earlier clause or the heading names;
+        `first`: the amount of the heading, if the clause begins the text;
+        `these`: the amount of a heading on a box;
+        `here`: an amount that also goes to the line of the heading;
+        `elided`: the clause has no words for the amount;
+        empty: another amount.
     """
     if clause.verb == "moved":
         return _name_subject(clause)

@@ -347,10 +347,10 @@ def _leads_to(follower: FoundPlace | None) -> bool:
 
 
 def names_code(left: str) -> bool:
-    """Decide whether the words before a box are about a code that it shows, and no amount.
+    """Decide whether the words before a box are about a code in it, not about an amount.
 
     Args:
-        left: Words between the place before it, or the beginning of the clause, and the box.
+        left: Words before the box, back to the previous place or the beginning of the clause.
 
     Returns:
         True for `using code 2 in`.
@@ -359,13 +359,13 @@ def names_code(left: str) -> bool:
 
 
 def name_partner(place: Place) -> Place:
-    """Put a box that names no form on the schedule of a partner, who receives a share of an amount.
+    """Assign a box without a form to the schedule of a partner, who receives a share of an amount.
 
     Args:
-        place: Where the share goes.
+        place: Place that the share goes to.
 
     Returns:
-        The place; any other one is returned as it is.
+        The box with its form; a place that is no box, or has a form, unchanged.
     """
     is_open = place.kind == "box" and not place.forms
     return replace(place, forms=_PARTNER) if is_open else place
@@ -384,7 +384,7 @@ def _is_moved_aside(found_place: FoundPlace, verb_end: int, verb: str) -> bool:
 
 
 def decide_roles_of_asides(found_places: list[FoundPlace], *, heading_kind: str, verb: str) -> None:
-    """Treat the only places of a clause, in parentheses, as its sources: `Enter your wages (Form W-2, box 1)`.
+    """Treat the places of a clause as its sources if all are in parentheses: `Enter your wages (Form W-2, box 1)`.
 
     Args:
         found_places: Places of a clause; their roles are changed.

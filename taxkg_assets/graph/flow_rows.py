@@ -37,7 +37,7 @@ def list_rows(
 
     Args:
         statement: Statement with its places.
-        own_end: Line whose label states it, or that the heading is about; it replaces an unnamed end.
+        own_end: Line whose label states the flow, or that the heading is about; it replaces an end that is not named.
         about: What the text is about.
         known_lines: Lines of all documents.
         printed_at: Where the statement is printed: document_id, page, bbox, element_id.

@@ -100,14 +100,14 @@ def read_passage(text: str, *, heading_kind: str) -> list[FlowStatement]:
 
 
 def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
-    """Split a statement on several corresponding places: `lines 1 and 2 on ..., respectively`.
+    """Split a statement that lists several sources with as many targets: `lines 1 and 2 on ..., respectively`.
 
     Args:
         statement: A statement of the passage.
         text: The passage.
 
     Returns:
-        One statement per pair; the statement itself if its ends do not correspond.
+        One statement per source and target; the statement itself if the numbers of both differ.
     """
     source, target = statement.source, statement.target
     if source is None or target is None or not 1 < len(source.keys) == len(target.keys):
@@ -241,10 +241,10 @@ def find_forms_alone(sentence: str, places: list[Place], alone: tuple[str, ...])
     Args:
         sentence: The sentence.
         places: Its places.
-        alone: Forms that a sentence before it named alone.
+        alone: Forms that an earlier sentence named without a line.
 
     Returns:
-        Empty from a sentence on another case, or on another form.
+        The forms; empty if the sentence is about another case or another form.
     """
     if not places and _FORMS_ALONE.fullmatch(sentence):
         return name_forms(sentence)

@@ -59,7 +59,7 @@ def find_subject(
         schedules: Full names of the schedules that the document names.
 
     Returns:
-        The subject; a passage of a publication, or below a heading on no line, has no end.
+        The subject; without a line if the passage is in a publication, or below a heading that is not about a line.
     """
     is_book = document["doc_type"] == "publication"
     heading_form = _find_form_of_heading(row, document, heading)

@@ -24,7 +24,7 @@ def moves_topic(clause: Clause, target: int, topic: frozenset[str] | None) -> bo
 
     Args:
         clause: The clause.
-        target: Where the place begins that it moves an amount to.
+        target: Offset in the clause of the place that it moves an amount to.
         topic: What `list_topic` returns for the heading.
 
     Returns:

@@ -75,7 +75,8 @@ class Laws:
             citing: Citing document.
 
         Returns:
-            Anchor or document, and whether it is exactly what the citation names; None where the corpus lacks the law.
+            Id of the anchor or document, and whether it is exactly what the citation names, not a larger part that
+            contains it; None if the corpus lacks the law.
         """
         kind, target = reference["kind"], reference["target"]
         for entry in _order(self._of_kind.get(kind, ()), citing=citing):

@@ -38,7 +38,7 @@ class LabeledRecord(TypedDict):
 
 
 def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> dict[LineId, list[str]]:
-    """List the names of each line in older revisions of its form, newest first.
+    """List the names that each line has in older revisions of its form, newest first.
 
     Args:
         rows: Rows of `lines` of all documents; their history is not read.

@@ -44,7 +44,7 @@ def find_neighborhood(
         nodes: Nodes of the graph.
         edges: Edges of the graph.
         node_id: Node to start from.
-        at_most: Number of nodes to show; the node's own places are always shown.
+        at_most: Maximum number of nodes to show; the node itself, its field and its headings are always shown.
 
     Returns:
         Nodes and edges, sorted by their keys.

@@ -68,7 +68,7 @@ class PassageIndex(Protocol):
         """
 
     def ask(self, by_term: BestRows, query_vector: Vectors, *, scale: CosineScale) -> RetrieverScores:
-        """Combine the BM25 scores of a question with the vector scores of the passages.
+        """Return the given BM25 scores of a question together with its vector scores of the passages.
 
         Args:
             by_term: BM25 scores of the passages, from `score_terms`.
@@ -221,7 +221,7 @@ class SearchIndex:
         return BestRows(scale.convert(self.vectors @ query_vector), -1.0, self.passages)
 
     def ask(self, by_term: BestRows, query_vector: Vectors, *, scale: CosineScale) -> RetrieverScores:
-        """Combine the BM25 scores of a question with the vector scores of every passage.
+        """Return the given BM25 scores of a question together with its vector scores of every passage.
 
         Args:
             by_term: BM25 scores of the passages, from `score_terms`.
