@@ -102,7 +102,8 @@ def _describe_corpus(documents: Iterable[DocumentRecord]) -> str:
 
 def _find_outlines(anchors: Iterable[AnchorRecord]) -> dict[str, tuple[str, ...]]:
     """Return the outlines of the second tier: the first top-level headings of each document."""
-    max_headings, outlines = load_chunking().tiers.headings, dict[str, list[str]]()
+    max_headings = load_chunking().tiers.headings
+    outlines = dict[str, list[str]]()
     for row in sorted(anchors, key=lambda row: row["anchor_id"]):
         outline = outlines.setdefault(row["document_id"], [])
         if row["parent_anchor_id"] is None and row["heading"] not in outline and len(outline) < max_headings:

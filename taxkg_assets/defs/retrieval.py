@@ -106,7 +106,8 @@ def keep_tokens(home: Home) -> pl.DataFrame:
     token_cache = TokenCache(home.store)
     new_vectors: list[pl.DataFrame] = [schemas.Embeddings.create_empty()]
     for deferred in _list_encoders(home) if texts else ():
-        encoder, memory = VectorKeepingEncoder(deferred), token_cache.read(deferred.model_hash)
+        encoder = VectorKeepingEncoder(deferred)
+        memory = token_cache.read(deferred.model_hash)
         cached_keys = memory.list_keys()
         remember_tokens(texts, encoder=encoder, memory=memory)
         token_cache.keep(deferred.model_hash, memory, cached_keys=cached_keys)

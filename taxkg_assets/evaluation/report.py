@@ -286,7 +286,8 @@ def _write_floor(floor: Floor, row: Mapping[str, Any]) -> tuple[Cell, ...]:
     if value is None:
         measured, verdict = NOTHING, "not measured"
     else:
-        measured, verdict = f"{value:.4f}", "kept" if floor.holds(value) else "BROKEN"
+        measured = f"{value:.4f}"
+        verdict = "kept" if floor.holds(value) else "BROKEN"
     return (
         Cell(floor.id),
         Cell(row["query_set"]),

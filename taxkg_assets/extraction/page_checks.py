@@ -56,7 +56,8 @@ def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFra
         (pl.col("source") != "layout").any().over("document_id", "page")
     )
     is_agreed = pl.col("source") == "both"
-    agreed_share, heading_count = is_agreed.mean().over("document_id"), pl.len().over("document_id")
+    agreed_share = is_agreed.mean().over("document_id")
+    heading_count = pl.len().over("document_id")
     is_offending = ~is_agreed & (agreed_share < limits.agreed_frac) & (heading_count >= limits.least_headings)
     return headings_to_compare.filter(is_offending).sort("anchor_id").select("document_id", "page", "heading")
 

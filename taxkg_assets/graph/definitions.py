@@ -92,7 +92,9 @@ class Definitions:
             is_specific = words > 1 or len(name) >= limits.min_single_word_alias_letters
             confidence = _OWN_FORM
         else:
-            rows, is_specific, confidence = self._anywhere.get(name, []), words > 1, _ONLY_FORM
+            rows = self._anywhere.get(name, [])
+            is_specific = words > 1
+            confidence = _ONLY_FORM
         if len(rows) != 1 or not is_specific:
             return None
         (row,) = rows

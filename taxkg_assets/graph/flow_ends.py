@@ -135,7 +135,8 @@ class Lines:
             return _fail(end, "the line is not named")
         if key:
             part = about.part if document == about.document_id else ""
-            rows, problem = self._by_key(document, place, key, part), NO_LINE
+            rows = self._by_key(document, place, key, part)
+            problem = NO_LINE
         else:
             rows, problem = self._by_label(document, place.label, other_form)
         if len(rows) != 1:

@@ -177,7 +177,9 @@ def _place_on_named_forms(
     Returns:
         The statement; places that no rule knows the form of stay without one.
     """
-    heading, text, form = row["heading"] or "", row["text"], subject.about.form
+    heading = row["heading"] or ""
+    text = row["text"]
+    form = subject.about.form
     statement = _share_of_line(_place_on_form_of_filers(statement, heading), subject.end)
     statement = _place_on_return(statement, text, document["form"])
     if subject.heading_kind not in ("boxes", "given"):

@@ -158,6 +158,10 @@ def find_same_amount(masked: str) -> tuple[int, int] | None:
         Number of the place that the amount goes to, and of the place that it comes from; None if the sentence states
         no such equality.
     """
-    match = _SAME_AMOUNT.match(masked) if masked.count("⟨") == _BOTH else None
-    numbers = [int(number) for number in match.groups() if number] if match else []
-    return (numbers[0], numbers[1]) if match else None
+    if masked.count("⟨") != _BOTH:
+        return None
+    match = _SAME_AMOUNT.match(masked)
+    if match is None:
+        return None
+    to_number, from_number = (int(number) for number in match.groups() if number)
+    return to_number, from_number

@@ -352,7 +352,8 @@ def _quote(row: Row, cell: Row, *, rule_id: str) -> dict[str, Any]:
     """Quote a cell with its row, from the row's own heading on."""
     heading, text = _last_heading(cell["row_path"]), cell["text"]
     printed, at = _find_printed(row, heading, text)
-    start, end = max(printed.rfind(heading, 0, at), 0), at + len(text)
+    start = max(printed.rfind(heading, 0, at), 0)
+    end = at + len(text)
     return {**_place_of(row, cell), "start": start, "end": end, "evidence": printed[start:end], "rule_id": rule_id}
 
 

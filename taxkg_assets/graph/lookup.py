@@ -117,7 +117,8 @@ def _narrow(
 def _fits_next_to_form(
     row: Mapping[str, Any], question: _ParsedQuestion, *, titles: Mapping[str, frozenset[str]]
 ) -> bool:
-    words, title_words = question.words, titles.get(row["form"], frozenset())
+    words = question.words
+    title_words = titles.get(row["form"], frozenset())
     names = _names_of(row) | ({""} if question.box_key else set())
     parts = [part for at in range(len(words) + 1) for part in ((words[:at], words[at:]), (words[at:], words[:at]))]
     return any(

@@ -236,7 +236,8 @@ def _gain(old: Sequence[Passage], new: Sequence[Passage]) -> float:
         if _shared(part.bag, one.bag) < limits.merge_overlap * part.bag.total():
             return 0.0
     joined: Counter[str] = sum((part.bag for part in many), Counter())
-    shared, words = _shared(joined, one.bag), joined.total() + total
+    shared = _shared(joined, one.bag)
+    words = joined.total() + total
     # A merge has to explain clearly more than its best part would alone.
     gain = (2 * shared - limits.pair_similarity * words) * limits.merge_discount
     return gain if 2 * shared >= limits.merge_overlap * words else 0.0

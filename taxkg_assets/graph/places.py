@@ -119,7 +119,8 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
             continue
         yield place
         if place.label and (following := NEXT_LABEL.match(text, match.end())):
-            label, span = following["label"].strip(), (match.end() + 4, following.end())
+            label = following["label"].strip()
+            span = (match.end() + 4, following.end())
             yield Place(place.forms, (), "line", "", "", label, *span)
 
 

@@ -259,7 +259,8 @@ class Resolver:
 
     def _find_nearest(self, form: str, doc_type: str, reference: ReferenceRecord) -> tuple[Entry, bool] | None:
         """Find the document that is meant: of the printed year, if any, else the nearest to the text."""
-        entry, year = self._entry(reference), find_printed_year(reference)
+        entry = self._entry(reference)
+        year = find_printed_year(reference)
         if not year:
             return self.catalogue.find_nearest(form, doc_type, citing=entry)
         dated = replace(entry, document_id="", doc_type="", forms=(), revision=year)

@@ -260,7 +260,8 @@ def find_parents(
     # By document and schedule: the forms that it is named with.
     forms_named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for document, anchor in anchors.select("document_id", "anchor_id").iter_rows():
-        scope, form = scopes.get(anchor, WORKSHEET), documents_by_id[document]["form"]
+        scope = scopes.get(anchor, WORKSHEET)
+        form = documents_by_id[document]["form"]
         is_schedule_alone = scope != WORKSHEET and "(" not in scope
         if is_schedule_alone and not form.startswith("Schedule"):
             forms_named[document][scope].add(form)

@@ -251,7 +251,8 @@ class ModelProposer:
             return "malformed: nested too deeply"
         if fault := proposal.find_validation_error(item):
             return f"invalid: {fault}"
-        verified, failure = proposal.with_verified_evidence(BlockEvidence(item.blocks)), ""
+        verified = proposal.with_verified_evidence(BlockEvidence(item.blocks))
+        failure = ""
         if verified is None:
             failure = "unsupported: the source does not show it"
         elif objection := find_objection(task.name, item, verified):

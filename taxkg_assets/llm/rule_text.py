@@ -192,7 +192,9 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     action, reason = _find_remedy(item, scores, words=words, score=score)
     verdict = "ACCEPT" if reason == "complete" else "REFINE"
     if is_furniture or score < limits.reject:
-        verdict, action, reason = "REJECT", "none", "furniture" if is_furniture else "unreadable"
+        verdict = "REJECT"
+        action = "none"
+        reason = "furniture" if is_furniture else "unreadable"
     return QualityProposal.model_validate(
         {
             "item_id": item.item_id,

@@ -79,7 +79,8 @@ def _place_pieces(pieces: Sequence[Piece], tables_by_id: Mapping[str, TableRecor
 
 def _find_cells_of_row(text: str, first_cell: str, cells: Sequence[CellRecord]) -> list[CellRecord]:
     """Find the cells that a text quotes by value and column, in the row of a cell that is quoted in full."""
-    words, rows = _squeeze(text), {cell["row_ix"] for cell in find_quoted_cells(first_cell, cells)}
+    words = _squeeze(text)
+    rows = {cell["row_ix"] for cell in find_quoted_cells(first_cell, cells)}
     quoted_cells = []
     for cell in cells:
         value = _squeeze(cell["text"] or "")

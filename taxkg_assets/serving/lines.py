@@ -108,7 +108,8 @@ def _choose_rows(form_lines: pl.DataFrame, match: re.Match[str]) -> tuple[pl.Dat
         form_lines = form_lines.filter(pl.col("kind") == match["kind"].lower())
     if match["part"]:
         form_lines = form_lines.filter(pl.col("part").is_in(spell_part(match["part"])))
-    is_named, is_numbered = number == match["key"].lower(), pl.col("kind").is_in(["line", "box"])
+    is_named = number == match["key"].lower()
+    is_numbered = pl.col("kind").is_in(["line", "box"])
     if not match["key"].isdigit():
         return form_lines.filter(is_named), form_lines.clear()
     with_number = form_lines.filter(is_named & is_numbered)["document_id"].unique().to_list()

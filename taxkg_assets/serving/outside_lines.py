@@ -103,7 +103,8 @@ def _find_on(form: str, key_words: str, ends: pl.DataFrame, released: Released) 
     key_match = _KEY.match(key_words)
     if key_match is None:
         return
-    part_spellings, number = tuple(spell_part(key_match["part"])) if key_match["part"] else (), key_match["key"].lower()
+    part_spellings = tuple(spell_part(key_match["part"])) if key_match["part"] else ()
+    number = key_match["key"].lower()
     kinds = (key_match["kind"].lower(),) if key_match["kind"] else _KINDS
     keys = [f"{kind}_{number}" for kind in kinds]
     ends_of_line = ends.filter(pl.col("form") == form, pl.col("key").str.to_lowercase().is_in(keys))

@@ -161,7 +161,8 @@ def print_flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
         return
     table = Table("document", "check", "result", "example", title="Served with a flag", title_justify="left")
     for row in rows[:MOST_FLAGGED]:
-        law, example = row["law"].replace("_", " "), next(iter(row["examples"]), "")
+        law = row["law"].replace("_", " ")
+        example = next(iter(row["examples"]), "")
         table.add_row(escape(row["document_id"]), law, escape(row["message"]), escape(example))
     out.print(table)
     if len(rows) > MOST_FLAGGED:
@@ -371,7 +372,8 @@ def print_freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -
         if row.files:
             out.print(f"{row.table:<14}{row.files:>6} files {row.bytes / 1e6:>10.1f} MB", highlight=False)
     word = "would be deleted" if is_dry else "deleted"
-    count, megabytes = sum(row.files for row in rows), sum(row.bytes for row in rows) / 1e6
+    count = sum(row.files for row in rows)
+    megabytes = sum(row.bytes for row in rows) / 1e6
     out.print(f"{count} files {word}, {megabytes:.1f} MB.", highlight=False)
 
 

@@ -151,7 +151,8 @@ def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[QuestionCandidate]:
 
 def _generate(corpus: Corpus) -> Iterator[QuestionCandidate]:
     """Yield the rules' questions: one passage per group of near-duplicates, a limited number per passage and rule."""
-    wording, limits = CorpusVocabulary(corpus), load_scenarios().limits
+    wording = CorpusVocabulary(corpus)
+    limits = load_scenarios().limits
     candidates: list[QuestionCandidate] = []
     last_in_group = {group: chunk_ids[-1] for group, chunk_ids in corpus.near_duplicates.items()}
     for passage in corpus.passages.values():

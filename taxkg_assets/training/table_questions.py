@@ -109,7 +109,8 @@ def _name_column(cell: Cell) -> str:
 def _is_usable(cell: Cell) -> bool:
     """Return whether a cell has a value and short headers of row and column, and the row does not repeat the value."""
     rules = load_training().tables
-    row, column = cell["row_path"].strip(), cell["col_path"].strip()
+    row = cell["row_path"].strip()
+    column = cell["col_path"].strip()
     is_short = len(row.split()) <= rules.max_header_words and len(column.split()) <= rules.max_header_words
     return bool(row and column and cell["text"].strip()) and is_short and cell["text"].strip() not in row
 

@@ -69,7 +69,9 @@ def close_schemas(names: Iterable[str]) -> set[str]:
     Returns:
         The given names that `schemas` defines, and the names that they use.
     """
-    nodes, seen_names, unread_names = _schema_nodes(), set[str](), list(names)
+    nodes = _schema_nodes()
+    seen_names = set[str]()
+    unread_names = list(names)
     while unread_names:
         name = unread_names.pop()
         if name in nodes and name not in seen_names:

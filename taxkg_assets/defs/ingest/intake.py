@@ -170,7 +170,9 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
     Yields:
         Rows, and for each of their documents what the commit records; None for a document that is gone.
     """
-    store, refiner_digest, refine_rows = home.store, refinement_fingerprint(home, name), open_refinement(home, name)
+    store = home.store
+    refiner_digest = refinement_fingerprint(home, name)
+    refine_rows = open_refinement(home, name)
     state = store.state(name)
     published = dict(state.documents) if state is not None else {}
     admitted_rows = {row["document_id"]: row for row in iter_records(store.read("documents"), DocumentRecord)}
@@ -244,7 +246,8 @@ def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
     admitted_rows, quarantined_rows = _read_recorded_rows(store)
     outdated = find_unpublished(store)
     for name in PER_DOCUMENT:
-        state, refiner_digest = store.state(name), refinement_fingerprint(home, name)
+        state = store.state(name)
+        refiner_digest = refinement_fingerprint(home, name)
         outdated |= {
             document
             for document, record in (state.documents if state else {}).items()

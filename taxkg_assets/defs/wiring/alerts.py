@@ -64,7 +64,8 @@ def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iter
         return
     run = record.dagster_run
     if run.status == dg.DagsterRunStatus.FAILURE:
-        gate_lines, error_lines = _gate_lines(instance, run_id), _error_lines(instance, run_id)
+        gate_lines = _gate_lines(instance, run_id)
+        error_lines = _error_lines(instance, run_id)
         served = "the last release is still served" if store.exists("release") else "there is no release yet"
         if gate_lines:
             yield Alert("failed gate", f"{run.job_name}: a gate has failed; {served}", gate_lines, run_id)

@@ -263,7 +263,9 @@ def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str
     Returns:
         By gate, its verdict with the versions of the tables that it read, or the error that it raised.
     """
-    home, frames, verdicts = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, GateResult]()
+    home = Home(home=home_name)
+    frames = dict[tuple[str, int], Any]()
+    verdicts = dict[str, GateResult]()
     for name in names:
         try:
             verdicts[name] = PIPELINE[table].gates[name](home, frames)

@@ -179,10 +179,12 @@ def _find_cell(key: _Key, ruling: Ruling, *, other_keys: Sequence[_Key]) -> _Cel
     limits = load_faces().geometry
     span, slack = key.span, limits.line_slack_pt
     x, y = span.x0 + 1.5, (span.y0 + span.y1) / 2
-    top, bottom = ruling.above(x, span.y0 + slack), ruling.below(x, span.y1 - slack)
+    top = ruling.above(x, span.y0 + slack)
+    bottom = ruling.below(x, span.y1 - slack)
     if bottom is None:
         return None
-    left, right = ruling.left(span.x0 + 1.0, y), ruling.right(span.x0 + 3.0, y)
+    left = ruling.left(span.x0 + 1.0, y)
+    right = ruling.right(span.x0 + 3.0, y)
     x0 = left.at if left else bottom.start
     x1 = right.at if right else bottom.end
     if top is None:
@@ -296,7 +298,8 @@ def _continues(caption: Sequence[Span], span: Span) -> bool:
     if abs(span.y1 - last_span.y1) < size / 2:
         return span.x0 >= last_span.x0 and span.x0 - last_span.x1 < size
     is_below = -size / 2 < span.y0 - last_span.y1 < size
-    x0, x1 = min(caption_span.x0 for caption_span in caption), max(caption_span.x1 for caption_span in caption)
+    x0 = min(caption_span.x0 for caption_span in caption)
+    x1 = max(caption_span.x1 for caption_span in caption)
     return is_below and span.x0 < x1 and span.x1 > x0
 
 

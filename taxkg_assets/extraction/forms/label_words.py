@@ -66,7 +66,8 @@ def _find_most_words(label: str, spoken_text: str) -> str:
     The printed words may not be more than the spoken ones, and more than half of the spoken words must be among them.
     An abbreviation may be spoken as one word or several.
     """
-    printed_words, spoken_letters = label.split(), [_letters_of(word) for word in spoken_text.split()]
+    printed_words = label.split()
+    spoken_letters = [_letters_of(word) for word in spoken_text.split()]
     printed_letters = [_letters_of(word) for word in printed_words]
     if len(spoken_letters) < 2 or spoken_letters[0] not in printed_letters:
         return ""
@@ -121,7 +122,8 @@ def find_words(label: str, spoken_text: str) -> str:
     spoken_letters = "".join(letter.casefold() for letter in spoken_text if letter.isalnum())
     letter_ix = letters.find(spoken_letters) if spoken_letters else -1
     while letter_ix >= 0:
-        start, end = letter_ixs[letter_ix], letter_ixs[letter_ix + len(spoken_letters) - 1] + 1
+        start = letter_ixs[letter_ix]
+        end = letter_ixs[letter_ix + len(spoken_letters) - 1] + 1
         if not (label[:start][-1:].isalnum() or label[end:][:1].isalnum()):
             words = label[start:end]
             is_open = words.count("(") > words.count(")")

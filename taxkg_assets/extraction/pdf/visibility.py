@@ -233,7 +233,8 @@ class VisibilityChecker:
         return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *occluders]
 
     def _is_distinct(self, raw_span: dict[str, Any], shown_box: Corners) -> bool:
-        brightness, xobjects = find_brightness(raw_span["color"]), self._find_xobjects(shown_box)
+        brightness = find_brightness(raw_span["color"])
+        xobjects = self._find_xobjects(shown_box)
         if xobjects is not None:
             # Text of the page that touches the text of an XObject can change only the pixels that they share.
             pixels = self._draw_part(xobjects.display_list, shown_box)
@@ -249,7 +250,8 @@ class VisibilityChecker:
         return bool(pixels) and differing_count >= float(self._limits.ground_share) * len(pixels)
 
     def _shows_own_color(self, raw_span: dict[str, Any], shown_box: Corners) -> bool:
-        own_brightness, max_difference = find_brightness(raw_span["color"]), self._limits.contrast
+        own_brightness = find_brightness(raw_span["color"])
+        max_difference = self._limits.contrast
         pixels = self._draw(shown_box)
         same_count = count_pixels_near(pixels, own_brightness, max_difference=max_difference)
         return bool(same_count >= self._limits.own_share * len(pixels))
@@ -311,7 +313,8 @@ class VisibilityChecker:
         pixels = self._draw(shown_box)
         if not pixels:
             return False
-        ground_brightness, least_contrast = Counter(pixels).most_common(1)[0][0], self._limits.contrast
+        ground_brightness = Counter(pixels).most_common(1)[0][0]
+        least_contrast = self._limits.contrast
         differing_count = len(pixels) - count_pixels_near(pixels, ground_brightness, max_difference=least_contrast)
         return bool(differing_count >= self._limits.ink_share * len(pixels))
 
@@ -378,7 +381,8 @@ class VisibilityChecker:
         if x1 <= x0 or y1 <= y0:
             return b""
         samples, width, zoom = self._page_pixels
-        left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
+        left = int(x0 * zoom)
+        right = max(int(x0 * zoom) + 1, int(x1 * zoom))
         rows = range(int(y0 * zoom), max(int(y0 * zoom) + 1, int(y1 * zoom)))
         return b"".join(samples[row * width + left : row * width + min(right, width)] for row in rows)
 

@@ -208,7 +208,8 @@ def _explain(error: ClientError, *, model: str, is_plain_id: bool) -> Exception:
 
     `is_plain_id`: the call named no inference profile.
     """
-    code, message = _read_code(error), put_on_one_line(error.response.get("Error", {}).get("Message", ""))
+    code = _read_code(error)
+    message = put_on_one_line(error.response.get("Error", {}).get("Message", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     wait = parse_retry_after(str(headers.get("retry-after", "")))

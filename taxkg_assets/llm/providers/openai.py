@@ -132,7 +132,8 @@ def _find_address(url: str) -> httpx.URL:
     )
     try:
         # Each of the two functions rejects addresses that the other accepts.
-        address, port = httpx.URL(url.strip()), urlsplit(url.strip()).port
+        address = httpx.URL(url.strip())
+        port = urlsplit(url.strip()).port
     except (httpx.InvalidURL, ValueError) as error:
         raise AccessError(message) from error
     if address.scheme not in ("http", "https") or not address.host or port == 0:

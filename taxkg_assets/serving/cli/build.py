@@ -186,7 +186,8 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     store = Store(home_of(home))
     tables = table_statuses(store)
     quarantine = list(iter_records(store.read_or_empty("quarantine"), QuarantineRecord))
-    hidden_texts, flagged_documents = list_hidden_texts(store), list_flagged(store)
+    hidden_texts = list_hidden_texts(store)
+    flagged_documents = list_flagged(store)
     proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
         report = {"home": store.uri, "tables": [asdict(table_status) for table_status in tables]}
