@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -212,7 +213,7 @@ def count_tokens(text: str) -> int:
         Number of tokens, at least 0.
     """
     letters = load_chunking().tokens.letters_per_piece
-    return sum(-(-len(word) // letters) for word in _WORD_OR_MARK.findall(text))
+    return sum(math.ceil(len(word) / letters) for word in _WORD_OR_MARK.findall(text))
 
 
 def merge_line_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:

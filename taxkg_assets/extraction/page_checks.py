@@ -52,6 +52,7 @@ def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFra
     headings_on_tagged_pages = anchors.filter(~pl.col("kind").is_in(_KINDS_WITHIN_LINES)).join(
         tagged_pages, on=["document_id", "page"], how="semi"
     )
+    # A page whose tags have no heading has headings of the layout only.
     headings_to_compare = headings_on_tagged_pages.filter(
         (pl.col("source") != "layout").any().over("document_id", "page")
     )

@@ -41,7 +41,7 @@ def list_rows(
         about: What the text is about.
         known_lines: Lines of all documents.
         printed_at: Where the statement is printed: document_id, page, bbox, element_id.
-        text: Text of its label or passage.
+        text: Label or passage that contains the statement.
 
     Yields:
         Rows of `flows`.

@@ -42,8 +42,8 @@ def build_formulas(
         statement = read_statement(line["label"])
         if statement is not None:
             document_id = line["document_id"]
-            places = (spans.get(document_id, {}), registered[document_id])
-            rows.append(_row_of(line, statement, *places, forms=forms))
+            spans_of_document = spans.get(document_id, {})
+            rows.append(_row_of(line, statement, spans_of_document, registered[document_id], forms=forms))
     _mark_cycles(rows)
     mark_totals(rows)
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Formulas)).sort("document_id", "part", "key")

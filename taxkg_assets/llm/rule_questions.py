@@ -269,5 +269,8 @@ def _find_best_sentence(blocks: Sequence[Block], words: frozenset[str]) -> tuple
 
 
 def _cite_best_sentence(blocks: Sequence[Block], words: frozenset[str]) -> tuple[Evidence, ...]:
-    best = _find_best_sentence(blocks, words)
-    return (best[1],) if best else ()
+    best_sentence = _find_best_sentence(blocks, words)
+    if best_sentence is None:
+        return ()
+    _, quote = best_sentence
+    return (quote,)

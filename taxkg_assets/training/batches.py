@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,4 +102,4 @@ def pad_rows(rows: Sequence[Sequence[int]], *, pad_id: int) -> dict[str, torch.T
 
 def _pad_length(length: int) -> int:
     """Round a number of tokens up to the next multiple of `PAD_STEP`."""
-    return -(-length // PAD_STEP) * PAD_STEP
+    return math.ceil(length / PAD_STEP) * PAD_STEP

@@ -9,6 +9,7 @@ same model, opened once per Python process of an executor.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -114,7 +115,9 @@ class SparkEngine:
         vectors: list[bytes] = [b""] * len(texts)
         for first in range(0, len(texts), PASSAGES_AT_ONCE):
             wave = list(enumerate(texts[first : first + PASSAGES_AT_ONCE], first))
-            rows = spark.createDataFrame(wave, "row int, text string").repartition(-(-len(wave) // PASSAGES_PER_TASK))
+            rows = spark.createDataFrame(wave, "row int, text string").repartition(
+                math.ceil(len(wave) / PASSAGES_PER_TASK)
+            )
             for reply in _collect(rows.mapInArrow(encode, _VECTORS)):
                 vectors[reply.row] = reply.vector
             if progress is not None:

@@ -7,6 +7,7 @@ the same background, while no gate waits there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -125,7 +126,7 @@ class EarlyGates:
             self._begin_batches(home, table, names)
 
     def _begin_batches(self, home: Home, table: str, names: Sequence[str]) -> None:
-        batch_size = -(-len(names) // SHARES)
+        batch_size = math.ceil(len(names) / SHARES)
         for first in range(0, len(names), batch_size):
             self._begin(home, table, names[first : first + batch_size])
 
