@@ -39,9 +39,9 @@ def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
     subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
     evidence: tuple[Evidence, ...] = ()
     questions: tuple[str, ...] = ()
-    best = _find_best_sentence(item.blocks, content_stems(subject)) if subject else None
-    if best is not None:
-        quote = best[1]
+    best_sentence = _find_best_sentence(item.blocks, content_stems(subject)) if subject else None
+    if best_sentence is not None:
+        _, quote = best_sentence
         proposed = (template.format(subject=subject) for template in load_llm().questions)
         questions = tuple(question for question in proposed if not find_question_flaw(question, quote.quote))
         evidence = (quote,) if questions else ()

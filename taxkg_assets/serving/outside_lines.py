@@ -127,8 +127,9 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
     Returns:
         The line with its flows and explanations, without document, revision, label and fields.
     """
-    explanations = read_explanations(
-        {"": [(name, "same_field") for heading in line.headings.values() for name in heading]}, released
+    anchor_ids = [anchor_id for ids_of_document in line.headings.values() for anchor_id in ids_of_document]
+    explanations_by_line = read_explanations(
+        {line.key: [(anchor_id, "same_field") for anchor_id in anchor_ids]}, released
     )
     return LineRow(
         document_id="",
@@ -142,7 +143,7 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
         page=0,
         flows_in=_read_flows(released, line, "target"),
         flows_out=_read_flows(released, line, "source"),
-        explanations=explanations.get("", []),
+        explanations=explanations_by_line.get(line.key, []),
     )
 
 
