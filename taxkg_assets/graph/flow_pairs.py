@@ -155,7 +155,7 @@ def _pair(clause: Clause, group: list[FoundPlace], context: Before, heading_kind
         return []
     if not targets:
         return _pair_sources(clause, sources, context, heading_kind)
-    if heading_kind == "given":  # both ends are on other forms than the heading's box, which comes between them
+    if heading_kind == "given":  # source and target are on other forms; the box of the heading is between them
         return [*((source.place, None) for source in sources), *((None, target.place) for target in targets)]
     if not sources:
         return _pair_share(targets, context) if is_share else _pair_targets(clause, targets, context, heading_kind)

@@ -53,7 +53,9 @@ def describe_neighborhood(found: Neighborhood, row: NodeRecord) -> str:
 
 
 def place_nodes(found: Neighborhood) -> dict[str, tuple[float, float]]:
-    """Assign each node a column (0 citing, 1 own, 2 cited) and a row in it.
+    """Assign each node a column and a row in it.
+
+    Column 0 has the citing nodes, column 1 the places of the drawn node itself, column 2 the cited nodes.
 
     Args:
         found: Nodes and edges to draw.

@@ -163,7 +163,7 @@ def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
         if key not in _engines:
             engine = _engines[key] = sqlalchemy.create_engine(url, **options)
             if isinstance(engine.pool, sqlalchemy.NullPool):
-                # It holds nothing to dispose of, but would be made again after each statement.
+                # A disposed engine would be made again after each statement; this one holds nothing to dispose of.
                 engine.dispose = _keep_pool  # type: ignore[method-assign]
         return _engines[key]
 

@@ -45,7 +45,7 @@ class _Batch:
             return True
         try:
             self.future.exception(timeout=0)
-        except Exception:  # it still runs, or a check has taken it over
+        except Exception:  # the batch still runs, or a check has taken it over
             return False
         return True
 

@@ -8,11 +8,11 @@ from taxkg_assets.rules.models.spoken import load_spoken
 
 
 def remove_parts(label: str, parts: set[str]) -> str | None:
-    """Remove parts from a label where each occurs last, the longest first.
+    """Remove the last occurrence of each part from a label, the longest part first.
 
     Args:
         label: Label with all parts.
-        parts: Parts of whole words.
+        parts: Parts, each of whole words.
 
     Returns:
         The rest of the label; None if the rest does not contain one of the parts.
@@ -26,11 +26,11 @@ def remove_parts(label: str, parts: set[str]) -> str | None:
 
 
 def find_part(label: str, part: str) -> int:
-    """Return where a part of whole words begins in a label for the last time; −1 if the label does not contain it.
+    """Return the offset of the last occurrence of a part in a label, as whole words; −1 if there is none.
 
     Args:
         label: Label with several parts.
-        part: Part of whole words.
+        part: Words of the part.
     """
     matches = list(re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", label))
     return matches[-1].start() if matches else -1

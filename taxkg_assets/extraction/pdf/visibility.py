@@ -422,7 +422,7 @@ class VisibilityChecker:
             find_overlaps(x0, x1, shown_box[0], shown_box[2]),
             find_overlaps(y0, y1, shown_box[1], shown_box[3]),
         )
-        # Both ends of a shared length may be within a pixel.
+        # A shared length may begin and end within a pixel.
         pixels = (_MOST_ZOOM * width + 2) * (_MOST_ZOOM * height + 2)
         return int(pixels[(width > 0) & (height > 0)].sum())
 
