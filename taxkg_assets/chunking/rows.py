@@ -229,14 +229,10 @@ def merge_line_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]
     for piece in pieces:
         last_box = boxes[-1] if boxes else None
         if last_box is not None and _is_next_line(last_box, piece):
-            last_box["x0_pt"], last_box["y0_pt"] = (
-                min(last_box["x0_pt"], piece["x0_pt"]),
-                min(last_box["y0_pt"], piece["y0_pt"]),
-            )
-            last_box["x1_pt"], last_box["y1_pt"] = (
-                max(last_box["x1_pt"], piece["x1_pt"]),
-                max(last_box["y1_pt"], piece["y1_pt"]),
-            )
+            last_box["x0_pt"] = min(last_box["x0_pt"], piece["x0_pt"])
+            last_box["y0_pt"] = min(last_box["y0_pt"], piece["y0_pt"])
+            last_box["x1_pt"] = max(last_box["x1_pt"], piece["x1_pt"])
+            last_box["y1_pt"] = max(last_box["y1_pt"], piece["y1_pt"])
         else:
             boxes.append(copy_place(piece))
     return boxes

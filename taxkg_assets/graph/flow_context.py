@@ -103,9 +103,10 @@ class Before:
                 denied=[],
             )
         is_named = bool(self.shown) and not self.is_computed
-        shown = [*([] if self.targets else self.named), *self.shown] if is_named else []
+        named_before = [] if self.targets else self.named
+        named = [*named_before, *self.shown] if is_named else []
         return Before(
-            named=shown,
+            named=named,
             moved_to=self.targets,
             last=self.last,
             is_first=is_first,

@@ -244,7 +244,8 @@ def name_of(line: LineRecord) -> str:
     Args:
         line: Row of `lines`.
     """
-    return "/".join((line["form"], line["revision"], *([line["part"]] if line["part"] else []), line["key"]))
+    parts = [line["part"]] if line["part"] else []
+    return "/".join((line["form"], line["revision"], *parts, line["key"]))
 
 
 def id_of(line: NumberedRecord) -> LineId:

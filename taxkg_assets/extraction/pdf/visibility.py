@@ -418,10 +418,8 @@ class VisibilityChecker:
     def _count_touched(self, shown_box: Corners) -> int:
         """Return the largest number of pixels of a rectangle that the page's own text can change."""
         x0, y0, x1, y1 = self._own_boxes.T
-        width, height = (
-            find_overlaps(x0, x1, shown_box[0], shown_box[2]),
-            find_overlaps(y0, y1, shown_box[1], shown_box[3]),
-        )
+        width = find_overlaps(x0, x1, shown_box[0], shown_box[2])
+        height = find_overlaps(y0, y1, shown_box[1], shown_box[3])
         # A shared length may begin and end within a pixel.
         pixels = (_MOST_ZOOM * width + 2) * (_MOST_ZOOM * height + 2)
         return int(pixels[(width > 0) & (height > 0)].sum())

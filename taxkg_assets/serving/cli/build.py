@@ -83,7 +83,10 @@ def build(
         from taxkg_assets.serving.estimate import estimate_build
 
         rows = estimate_build(Home(home=home_of(home, is_new=True)))
-        print_json([row.as_row() for row in rows]) if as_json else render.print_estimates(rows, out=out)
+        if as_json:
+            print_json([row.as_row() for row in rows])
+        else:
+            render.print_estimates(rows, out=out)
         return
     with ProgressBars():
         result = run_build(
@@ -219,7 +222,10 @@ def sources(
 
     if action is Sources.list:
         rows = list_sources(home_of(home))
-        print_json(rows) if as_json else render.print_sources(rows, out=out)
+        if as_json:
+            print_json(rows)
+        else:
+            render.print_sources(rows, out=out)
         return
     if source is None:
         raise typer.BadParameter("Give the folder or file as `taxkg sources list` prints it.")
