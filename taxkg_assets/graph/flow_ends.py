@@ -251,16 +251,20 @@ class Lines:
         if not finals or year is None:
             return None
         of_year = [row for row in finals if year_of(row) == year]
-        # A revision for continuous use holds for its year and later ones.
-        lasting = [row for row in finals if row["tax_year"] is None and (year_of(row) or year + 1) <= year]
+
+        def is_in_use(row: Row) -> bool:
+            """Return whether a revision is for continuous use, which begins with its year, and has begun."""
+            first_year = year_of(row)
+            return row["tax_year"] is None and first_year is not None and 0 < first_year <= year
 
         def rank(row: Row) -> tuple[int, int, int, str]:
-            """Put the nearest year first, the later one of two as near, then the document with the shortest name."""
+            """Put the nearest year first, of equally near ones the later, then the document with the shortest id."""
             own_year = year_of(row) or 0
             return abs(own_year - year), -own_year, len(row["document_id"]), row["document_id"]
 
-        nearest = min(of_year or lasting or finals, key=rank)
-        return nearest["document_id"], bool(of_year or lasting)
+        applicable = of_year or [row for row in finals if is_in_use(row)]
+        nearest = min(applicable or finals, key=rank)
+        return nearest["document_id"], bool(applicable)
 
     def has_only_lines(self, form: str) -> bool:
         """Return whether a form of the library numbers lines and no boxes.

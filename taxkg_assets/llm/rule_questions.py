@@ -168,7 +168,7 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
         for start, end in find_sentence_parts(block.text)
         if rules.least_words <= len(block.text[start:end].split()) <= rules.most_words
     ]
-    informative = [row for row in usual_length if _is_informative(row[0].text[row[1] : row[2]])]
+    informative = [(block, start, end) for block, start, end in usual_length if _is_informative(block.text[start:end])]
     sentences = informative or usual_length
     sentence_words = [content_stems(block.text[start:end]) for block, start, end in sentences]
     counts = Counter(word for words in sentence_words for word in words)

@@ -95,7 +95,7 @@ class LinkedTexts:
             if words.is_inside:
                 kind, is_known = "section", _is_named(words, mentions)
             else:
-                # Words of a web link may say less than what they are part of, such as a ruling with its place of print.
+                # A web link may cover only part of a mention, such as a ruling without the place where it is printed.
                 is_printed_address = _fold_address(words.address) in {"", *addresses}
                 kind = "url"
                 is_known = is_printed_address or _is_touched(words, mentions)
