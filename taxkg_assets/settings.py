@@ -263,7 +263,7 @@ class Settings(BaseModel):
 
     def table_settings(self) -> str:
         """Return the settings that affect table contents, as JSON."""
-        return self.model_dump_json(exclude={*_OPERATIONAL, *_ANSWERING, *_LLM, *_TRAINING, *_RERANKING})
+        return self.model_dump_json(exclude={*_OPERATIONAL, *_ANSWERING, *_EVALUATION, *_LLM, *_TRAINING, *_RERANKING})
 
     def answer_settings(self) -> str:
         """Return the settings that affect search results and answers, as JSON."""
@@ -352,4 +352,5 @@ _OPERATIONAL = (
 _LLM = tuple(name for name in Settings.model_fields if name.startswith("llm_"))
 _TRAINING = tuple(name for name in Settings.model_fields if name.startswith("train_"))
 _RERANKING = ("reranker", "reranker_depth")
+_EVALUATION = ("ablation",)
 _ANSWERING = ("guardrail", "answer_relevance", "guidance_relevance", "llm_hyde", "llm_grading")

@@ -1,6 +1,11 @@
-"""Why a document is refused: one error type that names stage, reason and remedy."""
+"""Why a document is refused: one error type that names stage, reason and remedy; and warnings that flag a document."""
 
 from __future__ import annotations
+
+UNREADABLE_PAGES = "No readable text on page(s) "
+DAMAGED_PAGES = "Damaged page(s) "
+TABLES_AS_TEXT = "Tables kept as text"
+"""First words of the warnings of `documents` that flag a document."""
 
 
 class StageError(Exception):

@@ -17,7 +17,7 @@ from taxkg_assets.extraction.authored.destinations import find_named_places
 from taxkg_assets.extraction.authored.form_fields import FormFields, find_form_fields
 from taxkg_assets.extraction.authored.links import find_links
 from taxkg_assets.extraction.authored.trust import TagTrust, drop_face_tags
-from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.errors import TABLES_AS_TEXT, StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
 from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
@@ -112,7 +112,7 @@ def _note_engine(name: str) -> tuple[str, ...]:
 
 def _note_misread_tables(table_ids: list[str]) -> tuple[str, ...]:
     """Return a note on tables that are kept as text because some of their cells have no header."""
-    return (f"Tables kept as text, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
+    return (f"{TABLES_AS_TEXT}, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
 
 
 def _drop_line_frames(tables: list[FoundTable], *, lines: list[Line]) -> list[FoundTable]:

@@ -14,8 +14,10 @@ from taxkg_assets.extraction.box_checks import (
     find_unexplained_boxes,
 )
 from taxkg_assets.extraction.document_check import INCOMPLETE, DocumentCheck, column_check
+from taxkg_assets.extraction.errors import DAMAGED_PAGES, TABLES_AS_TEXT, UNREADABLE_PAGES
 from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.table_checks import find_foreign_rows
+from taxkg_assets.rules.models.document_checks import load_document_checks
 from taxkg_assets.schemas import Documents, Elements
 
 
@@ -31,6 +33,57 @@ def find_pages_without_elements(elements: dy.DataFrame[Elements], documents: dy.
     ).explode("page")
     text_pages = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
     return text_pages.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
+
+
+def find_pages_without_content(elements: dy.DataFrame[Elements]) -> pl.DataFrame:
+    """Return pages of which almost all text is taken for page artifacts, such as headers, so that no passage has it.
+
+    Args:
+        elements: Elements of all documents.
+
+    Returns:
+        One row per page: `document_id` and `page`.
+    """
+    limits = load_document_checks().pages_have_content
+    chars = pl.col("text").str.len_chars()
+    is_artifact = pl.col("role") == "PageArtifact"
+    counts = elements.group_by("document_id", "page", maintain_order=True).agg(
+        chars=chars.sum(), artifact_chars=chars.filter(is_artifact).sum()
+    )
+    is_empty = pl.col("artifact_chars") > limits.artifact_frac * pl.col("chars")
+    return counts.filter((pl.col("chars") >= limits.least_chars) & is_empty).select("document_id", "page")
+
+
+def find_unreadable_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Return pages that are only images, or whose fonts do not state their letters, in documents with other text.
+
+    Args:
+        documents: Documents with their warnings.
+
+    Returns:
+        One row per page: `document_id` and `page`.
+    """
+    return _list_warned_pages(documents, UNREADABLE_PAGES)
+
+
+def find_damaged_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Return pages whose content cannot be read to its end.
+
+    Args:
+        documents: Documents with their warnings.
+
+    Returns:
+        One row per page: `document_id` and `page`.
+    """
+    return _list_warned_pages(documents, DAMAGED_PAGES)
+
+
+def _list_warned_pages(documents: pl.DataFrame, beginning: str) -> pl.DataFrame:
+    """Return the pages that warnings name after some words."""
+    warnings = documents.select("document_id", warning="warnings").explode("warning")
+    pages = pl.col("warning").str.extract_all(r"\d+").list.eval(pl.element().cast(pl.Int32))
+    named = warnings.filter(pl.col("warning").str.starts_with(beginning))
+    return named.select("document_id", page=pages).explode("page")
 
 
 _LOOK = "Check the pages; the rest of the document is not affected."
@@ -72,10 +125,37 @@ INCOMPLETE_CHECKS: tuple[DocumentCheck, ...] = (
         find_pages_without_elements,
         show=("page",),
     ),
+    DocumentCheck(
+        "pages_have_content",
+        INCOMPLETE,
+        "elements",
+        "pages are served without most of their text, as it looks like headers and footers",
+        "Read these pages in the PDF itself, or replace the file by one that is printed to letter size.",
+        find_pages_without_content,
+        show=("page",),
+    ),
+    DocumentCheck(
+        "pages_are_undamaged",
+        INCOMPLETE,
+        "documents",
+        "pages are damaged in the file, and some of their text may be missing",
+        "Download the file again from its source. Until then, read these pages with care.",
+        find_damaged_pages,
+        show=("page",),
+    ),
+    DocumentCheck(
+        "pages_are_readable",
+        INCOMPLETE,
+        "documents",
+        "pages are only images, or their fonts do not state their letters, so that no search finds their text",
+        "Run OCR on the file, and replace it by the result. Until then, read these pages in the PDF itself.",
+        find_unreadable_pages,
+        show=("page",),
+    ),
     column_check(
         "table_cells_have_headers",
         on="documents",
-        where=pl.col("warnings").list.eval(pl.element().str.starts_with("Tables kept as text")).list.any(),
+        where=pl.col("warnings").list.eval(pl.element().str.starts_with(TABLES_AS_TEXT)).list.any(),
         show=("warnings",),
         broken="tables are served as plain text, because some cells have no header",
         remedy="Read the table on the page. `taxkg explain` names it.",

@@ -203,3 +203,32 @@ def test_a_document_on_which_a_check_fails_is_flagged_and_the_others_are_judged(
 def test_a_check_that_fails_on_several_documents_together_flags_all_of_them() -> None:
     quality = judge([{"document_id": name} for name in ("a", "b")], checks=[failing_check("a", "b")])
     assert set(quality["outcome"]) == {"flagged"}
+
+
+def test_pages_that_are_damaged_or_unreadable_flag_their_document() -> None:
+    warnings = [
+        "Damaged page(s) 2, 14: some of their text may be missing.",
+        "No readable text on page(s) 3.",
+    ]
+    quality = judge([{"document_id": "a", "warnings": warnings}, {"document_id": "b"}])
+    failed = quality.filter(pl.col("outcome") != "passed")
+    assert failed.select("document_id", "law", "rows").rows() == [
+        ("a", "pages_are_readable", 1),
+        ("a", "pages_are_undamaged", 2),
+    ]
+    assert failed["examples"].to_list() == [["page 3"], ["page 2", "page 14"]]
+
+
+def test_a_page_whose_text_is_taken_for_headers_flags_its_document() -> None:
+    words = "Bees pay no toll on this bridge. " * 10
+    rows = [(1, "BodyText"), (1, "PageArtifact"), (2, "PageArtifact"), (2, "PageArtifact"), (3, "PageArtifact")]
+    texts = [words, words, words, words, "Page 3"]
+    elements = schemas.Elements.sample(
+        overrides=[
+            {"document_id": "a", "element_id": f"e{ix}", "element_ix": ix, "page": page, "role": role, "text": text}
+            for ix, ((page, role), text) in enumerate(zip(rows, texts, strict=True))
+        ]
+    )
+    quality = judge([{"document_id": "a", "page_count": 3}], elements=elements)
+    (row,) = quality.filter(pl.col("law") == "pages_have_content").iter_rows(named=True)
+    assert (row["outcome"], row["examples"]) == ("flagged", ["page 2"])

@@ -19,7 +19,7 @@ MIB = 1024 * 1024
 BACK_REMEDY = "Restore the file, or build again without it."
 READ_REMEDY = "Give the user of this process permission to read the file, or remove the file."
 LINK_REMEDY = "Replace the link with the file itself, or record its folder with `taxkg build --corpus FOLDER`."
-SIZE_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB."
+SIZE_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
 RIVAL_REMEDY = "Rename one of the files, or remove the wrong one."
 DUPLICATE_REMEDY = "Remove one of the two files."
 

@@ -148,7 +148,7 @@ class TableStep:
             return build(all_units), {}
         count = len(all_units) + len(current_parts)
         most = find_most_withheld(count, max_share=settings.withheld_share, least_count=settings.withheld_least)
-        made, errors = build_isolated(build, all_units, table=self.name, most=min(most, (count - 1) // 2))
+        made, errors = build_isolated(build, all_units, table=self.name, most=min(most, count // 2))
         errors_by_document = {unit[-1]: error for unit, error in errors.items()}
         record_failures(home.store.storage, self.name, errors_by_document, kept=names_of(current_parts))
         return made, errors

@@ -1,4 +1,4 @@
-"""Form fields of an open PDF: the widgets of a page, and the form template.
+"""Form fields of an open PDF: the widgets of a page, what somebody filled in, and the form template.
 
 The template is returned as bytes of XML; authored/form_template.py parses it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +22,8 @@ _MUPDF: Any = pymupdf
 _LIBRARY: Any = _MUPDF.mupdf
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _LIBRARY.FzErrorBase)
 _PACKET = re.compile(r"(?:\(template\)|<74656[dD]706[cC]617465>)\s*(\d+)\s+\d+\s+R")
+_UNFILLED = ("", "Off")
+"""Values of a field that nobody has filled in; an empty check box is off."""
 _KINDS = {
     _LIBRARY.PDF_WIDGET_TYPE_BUTTON: "Button",
     _LIBRARY.PDF_WIDGET_TYPE_CHECKBOX: "CheckBox",
@@ -48,11 +51,11 @@ def read_widgets(page: Any) -> tuple[Widget, ...]:
     low_page = _MUPDF._as_pdf_page(page)
     spoken_key = _LIBRARY.pdf_new_name("TU")
     # Low-level functions make no Python object for each of the many fields.
-    widget = _LIBRARY.ll_pdf_first_widget(low_page.m_internal)
-    while widget is not None and len(widgets) < max_widgets:
+    for widget in _walk(_LIBRARY.ll_pdf_first_widget(low_page.m_internal), _LIBRARY.ll_pdf_next_widget):
+        if len(widgets) == max_widgets:
+            break
         with suppress(*_DAMAGE):
             widgets.append(_read_widget(widget, spoken_key.m_internal))
-        widget = _LIBRARY.ll_pdf_next_widget(widget)
     return tuple(widgets)
 
 
@@ -72,6 +75,41 @@ def _read_widget(widget: Any, spoken_key: Any) -> Widget:
         bounds.x1,
         bounds.y1,
     )
+
+
+def hide_additions(page: Any) -> bool:
+    """Hide what somebody added to a page, so that no one reads it as printed: values of fields, comments and stamps.
+
+    Args:
+        page: Open page of PyMuPDF, on which these are not drawn from now on.
+
+    Returns:
+        Whether there was anything to hide.
+    """
+    low_page = _MUPDF._as_pdf_page(page).m_internal
+    widgets = list(_walk(_LIBRARY.ll_pdf_first_widget(low_page), _LIBRARY.ll_pdf_next_widget))
+    comments = list(_walk(_LIBRARY.ll_pdf_first_annot(low_page), _LIBRARY.ll_pdf_next_annot))
+    added = [*(widgets if any(map(_is_filled, widgets)) else ()), *comments]
+    flags_key = _LIBRARY.pdf_new_name("F")
+    for annotation in added:
+        with suppress(*_DAMAGE):
+            entry = _LIBRARY.ll_pdf_annot_obj(annotation)
+            _LIBRARY.ll_pdf_dict_put_int(entry, flags_key.m_internal, _LIBRARY.PDF_ANNOT_IS_HIDDEN)
+    return bool(added)
+
+
+def _walk(annotation: Any, find_next: Callable[[Any], Any]) -> Iterator[Any]:
+    """Yield an annotation and those after it."""
+    while annotation is not None:
+        yield annotation
+        annotation = find_next(annotation)
+
+
+def _is_filled(widget: Any) -> bool:
+    try:
+        return (_LIBRARY.ll_pdf_field_value(_LIBRARY.ll_pdf_annot_obj(widget)) or "") not in _UNFILLED
+    except _DAMAGE:
+        return False
 
 
 def read_template(document: Any) -> bytes:

@@ -114,9 +114,10 @@ class Page:
         fills: Filled rectangles.
         widgets: Form fields.
         image_count: Number of images.
-        sideways: Direction of the text: 1 upwards, −1 downwards, 0 from left to right.
+        sideways: Direction of the text: 1 upwards, −1 downwards, 2 upside down, 0 from left to right.
         tags: Structure tags that the page is read by, parents before children; empty without reliable tags.
         distrust: Why a tagged page is read without its tags; "" for other pages.
+        is_garbled: Whether the fonts do not state which letters they print, so that the text was left out.
     """
 
     page: int
@@ -130,6 +131,7 @@ class Page:
     sideways: int = 0
     tags: tuple[Tag, ...] = ()
     distrust: str = ""
+    is_garbled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,6 @@ class Source:
     navigation: Navigation = field(default_factory=Navigation)
 
     @property
-    def image_only_pages(self) -> tuple[int, ...]:
-        """Return the pages that show an image and contain no text, so that they need OCR."""
-        return tuple(page.page for page in self.pages if not page.spans and page.image_count)
+    def unreadable_pages(self) -> tuple[int, ...]:
+        """Return the pages without text that show an image or letters which their fonts do not state: they need OCR."""
+        return tuple(page.page for page in self.pages if not page.spans and (page.image_count or page.is_garbled))

@@ -42,6 +42,8 @@ _UNWANTED: int = _MUPDF.TEXT_PRESERVE_IMAGES | _MUPDF.TEXT_PRESERVE_LIGATURES | 
 _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_UNWANTED
 # With these flags, glyphs are read as printed within their clips, and not the text that the file states for them.
 _PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
+# Characters whose font maps them to no letter: their text is the number of a glyph.
+_NO_LETTERS: int = _MUPDF.mupdf.FZ_STEXT_UNICODE_IS_CID | _MUPDF.mupdf.FZ_STEXT_UNICODE_IS_GID
 _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 
 
@@ -170,6 +172,8 @@ def _read_page(
         drawings = _Drawings() if is_text else _read_drawn(page, content, blocks=text.blocks, is_replaced=is_replaced)
         display_rect = page.rect
         width, height = display_rect.width, display_rect.height
+        if _is_garbled(text.blocks):
+            return Page(number, width, height, (), widgets=widgets, is_garbled=True)
         turn = _find_turn(page) if page.rotation else None
         checker = VisibilityChecker(page, width=width, height=height, background=drawings.background)
         spans, new_hidden_texts = _read_spans(
@@ -296,15 +300,26 @@ def _read_spans(
         )
         if not reason:
             spans.append(span)
-        elif words.strip():
+            continue
+        if words.strip():
             hidden_texts.append(HiddenText(number, reason, words, (x0, y0, x1, y1)))
-            if reason in (UNPAINTED, COVERED):
-                covered_spans.append(span)
-    if covered_spans and checker.is_ocr_layer(spans, covered_spans):
+        if reason in (UNPAINTED, COVERED):
+            covered_spans.append(span)  # with the blanks: OCR software may write each word and each blank by itself
+    if any(span.text.strip() for span in covered_spans) and checker.is_ocr_layer(spans, covered_spans):
         # The OCR text of a scan is invisible, over or under the picture.
         ocr_spans = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *covered_spans])]
         return tuple(ocr_spans), [row for row in hidden_texts if row.kind not in (UNPAINTED, COVERED)]
     return tuple(spans), hidden_texts
+
+
+def _is_garbled(blocks: Sequence[dict[str, Any]]) -> bool:
+    """Decide whether the fonts do not state which letters they print, for most letters: codes stand in their place."""
+    lengths = {True: 0, False: 0}
+    for block in blocks:
+        for line in block["lines"]:
+            for span in line["spans"]:
+                lengths[bool(span["char_flags"] & _NO_LETTERS)] += len(span["text"].strip())
+    return lengths[True] > lengths[False]
 
 
 def _list_raw_spans(text: _Text) -> tuple[list[dict[str, Any]], list[tuple[int, int, int]]]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.errors import DAMAGED_PAGES, UNREADABLE_PAGES, StageError
 from taxkg_assets.extraction.pdf.document import BoundedDocument
-from taxkg_assets.extraction.pdf.form_widgets import read_template
+from taxkg_assets.extraction.pdf.form_widgets import hide_additions, read_template
 from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Page, Source
@@ -34,6 +34,9 @@ _REDOWNLOAD = "Download the file again from its source."
 # Errors that the parser raises for a damaged file; errors of MuPDF itself are no RuntimeError.
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
 _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
+_UNREADABLE = "only images or fonts that do not state their letters"
+_DAMAGED_CONTENT = re.compile(r"in content stream|page may not be correct|zlib error|read error")
+"""Messages of MuPDF about the content of a page that it cannot read to the end."""
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 
@@ -47,6 +50,8 @@ class _Reading:
         policy: Decides which pages are read by their structure tags; None reads no tags.
         distrust: Why no page is read by its tags; "" where the policy decides.
         may_replace_text: Whether structure tags may state other words than the pages print.
+        damaged_pages: Pages read so far whose content is damaged.
+        changed_pages: Pages read so far on which somebody filled in fields or commented.
     """
 
     has_fields: bool
@@ -54,6 +59,8 @@ class _Reading:
     policy: TagPolicy | None
     distrust: str = ""
     may_replace_text: bool = True
+    damaged_pages: list[int] = field(default_factory=list)
+    changed_pages: list[int] = field(default_factory=list)
 
 
 def read_source(
@@ -77,7 +84,7 @@ def read_source(
         The document as plain data; its `warnings` state what was repaired, left out as invisible, or has no text.
 
     Raises:
-        StageError: For a file that is no PDF, is encrypted, has lost pages, or holds only images.
+        StageError: For a file that is no PDF, is encrypted, has lost pages, or has no readable text.
     """
     hidden_texts: list[HiddenText] = []
     template, navigation = b"", Navigation()
@@ -88,15 +95,17 @@ def read_source(
             data, max_pages=max_pages, hidden_texts=hidden_texts, policy=policy
         )
     if not any(page.spans for page in pages):
-        if any(page.image_count for page in pages):
-            raise StageError("open", "No page has text, only images.", "Run OCR on the file, and add the result.")
+        if any(page.image_count or page.is_garbled for page in pages):
+            raise StageError(
+                "open", f"No page has readable text, {_UNREADABLE}.", "Run OCR on the file, and add the result."
+            )
         raise StageError("open", "All pages are blank.", _REDOWNLOAD)
     hidden_texts += find_printed_injections([(page.page, page.spans) for page in pages])
     rows = find_rows(sorted(hidden_texts, key=lambda row: row.page))
     warnings += _hidden_warnings(rows)
-    image_pages = Source(document_id, pages).image_only_pages
-    if image_pages:
-        warnings.append(f"Page(s) {_join_pages(image_pages)} contain only images; run OCR to read their text.")
+    unreadable_pages = Source(document_id, pages).unreadable_pages
+    if unreadable_pages:
+        warnings.append(f"{UNREADABLE_PAGES}{_join_pages(unreadable_pages)}, {_UNREADABLE}: run OCR on the file.")
     return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 
@@ -117,7 +126,6 @@ def _read_pdf(
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
-        warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
         tree = inspect_tree(document) if is_tagged and policy is not None else TreeReport(may_replace_text=True)
@@ -127,6 +135,13 @@ def _read_pdf(
             _read_page(document, ix, page_ix=ix, reading=reading, hidden_texts=hidden_texts)
             for ix in range(document.page_count)
         )
+        warnings = _repair_warnings(document)  # MuPDF may find the damage only while it loads a page
+        if reading.damaged_pages:
+            damaged = _join_pages(reading.damaged_pages)
+            warnings.append(f"{DAMAGED_PAGES}{damaged}: some of their text may be missing.")
+        if reading.changed_pages:
+            changed = _join_pages(reading.changed_pages)
+            warnings.append(f"Values of fields, or comments, were left out on page(s) {changed}.")
         template = read_template(document) if has_fields else b""
         return pages, _metadata(document), warnings, template, reading.links.finish()
     except _DAMAGE_OR_LOSS as error:
@@ -158,7 +173,7 @@ def _read_text(
 def _check_page_count(page_count: int, *, max_pages: int) -> None:
     if page_count > max_pages:
         reason = f"The file has {page_count} pages or more; {max_pages} are allowed."
-        raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES.")
+        raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES and build with --retry.")
 
 
 def _metadata(document: Any) -> dict[str, str]:
@@ -226,8 +241,11 @@ def _declared_page_count(document: Any) -> int:
 
 
 def _has_content(document: Any, ix: int) -> bool:
-    """Decide whether all content streams of a page are still in the file; a page may have none."""
-    kind, value = document.xref_get_key(document.page_xref(ix), "Contents")
+    """Decide whether a page and all of its content streams are still in the file; a page may have none."""
+    xref = document.page_xref(ix)
+    if document.xref_get_key(xref, "Type")[1] != "/Page":
+        return False
+    kind, value = document.xref_get_key(xref, "Contents")
     streams = [int(number) for number in _REFERENCE.findall(value)] if kind in ("xref", "array") else []
     return all(document.xref_is_stream(number) for number in streams)
 
@@ -237,10 +255,13 @@ def _read_page(
 ) -> Page:
     """Read page `ix` of the open document as page `page_ix` of the file; a text file is opened in several parts."""
     try:
+        _MUPDF.TOOLS.reset_mupdf_warnings()
         page = document[ix]
         if reading is None:
             return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden_texts=hidden_texts)
         reading.links.read_areas(page, number=page_ix + 1)
+        if hide_additions(page):
+            reading.changed_pages.append(page_ix + 1)
         read_result = read_page(
             page,
             number=page_ix + 1,
@@ -250,6 +271,8 @@ def _read_page(
             policy=reading.policy,
             may_replace_text=reading.may_replace_text,
         )
+        if _DAMAGED_CONTENT.search(_MUPDF.TOOLS.mupdf_warnings()):
+            reading.damaged_pages.append(page_ix + 1)
         return replace(read_result, distrust=reading.distrust) if reading.distrust else read_result
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is missing or damaged ({_first_line(error)})."

@@ -1,4 +1,4 @@
-"""Pages whose text runs upward or downward: they are rotated before they are read, and the results are rotated back.
+"""Pages whose text runs upward, downward or upside down: they are rotated before they are read, and the results back.
 
 A wide table is often printed sideways on an upright page. All stages after the reader expect text from left to right.
 """
@@ -14,12 +14,13 @@ import polars as pl
 from taxkg_assets.bounding_box import CORNERS
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Source, Span, Widget
 from taxkg_assets.extraction.pdf.navigation import LinkArea, Navigation, Place
+from taxkg_assets.extraction.pdf.text_direction import UPSIDE_DOWN
 
 Placed = TypeVar("Placed", Span, Rule, Fill, Widget, LinkArea)
 
 
 def derotate_pages(source: Source) -> Source:
-    """Rotate each page whose text runs upward or downward so that it runs from left to right.
+    """Rotate each page whose text runs upward, downward or upside down so that it runs from left to right.
 
     Args:
         source: Pages of the document.
@@ -51,10 +52,11 @@ def restore_rotation(frames: Mapping[str, pl.DataFrame], *, shown_source: Source
 
 
 def _turned(page: Page) -> Page:
+    width_pt, height_pt = page.width_pt, page.height_pt
     return replace(
         page,
-        width_pt=page.height_pt,
-        height_pt=page.width_pt,
+        width_pt=width_pt if page.sideways == UPSIDE_DOWN else height_pt,
+        height_pt=height_pt if page.sideways == UPSIDE_DOWN else width_pt,
         spans=tuple(_shape_turned(span, page) for span in page.spans),
         rules=tuple(_shape_turned(rule, page) for rule in page.rules),
         fills=tuple(_shape_turned(fill, page) for fill in page.fills),
@@ -88,16 +90,21 @@ def _place_turned(place: Place, page: Page) -> Place:
     """Rotate a point; a point without `x` gets the height 0 on the rotated page."""
     if place.x is None:
         return replace(place, y=0.0)
+    if page.sideways == UPSIDE_DOWN:
+        return replace(place, x=page.width_pt - place.x, y=page.height_pt - place.y)
     if page.sideways > 0:
         return replace(place, x=page.height_pt - place.y, y=place.x)
     return replace(place, x=place.y, y=page.width_pt - place.x)
 
 
 def _shape_turned(shape: Placed, page: Page) -> Placed:
+    width_pt, height_pt = page.width_pt, page.height_pt
+    if page.sideways == UPSIDE_DOWN:
+        return replace(
+            shape, x0=width_pt - shape.x1, y0=height_pt - shape.y1, x1=width_pt - shape.x0, y1=height_pt - shape.y0
+        )
     if page.sideways > 0:
-        height_pt = page.height_pt
         return replace(shape, x0=height_pt - shape.y1, y0=shape.x0, x1=height_pt - shape.y0, y1=shape.x1)
-    width_pt = page.width_pt
     return replace(shape, x0=shape.y0, y0=width_pt - shape.x1, x1=shape.y1, y1=width_pt - shape.x0)
 
 
@@ -128,7 +135,9 @@ def _box_back(box: dict[str, float], page: Page | None) -> dict[str, float]:
     if page is None:
         return box
     x0, y0, x1, y1 = (box[corner] for corner in CORNERS)
-    if page.sideways > 0:
+    if page.sideways == UPSIDE_DOWN:
+        shown_corners = (page.width_pt - x1, page.height_pt - y1, page.width_pt - x0, page.height_pt - y0)
+    elif page.sideways > 0:
         shown_corners = (y0, page.height_pt - x1, y1, page.height_pt - x0)
     else:
         shown_corners = (page.width_pt - y1, x0, page.width_pt - y0, x1)

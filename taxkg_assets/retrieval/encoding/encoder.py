@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +27,9 @@ MAX_TOKENS = 256
 """Tokens of a text that are encoded, unless its model takes fewer."""
 TOKENIZED_AT_ONCE = 1_000
 """Texts in one call of a tokenizer, whose full output takes fifty times the memory of the token ids."""
+
+ENCODED_AT_ONCE = 4_000
+"""Texts whose token ids are in memory at a time, which take five times the memory of their vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,41 +181,49 @@ def batch_by_padded_length(ids: Sequence[list[int]], *, rows: int) -> list[Batch
 
 
 def encode_by_length(
-    ids: Sequence[list[int]],
+    texts: Sequence[str],
     forward: Callable[[list[list[int]], int], Vectors],
     *,
+    tokenize: Callable[[list[str]], list[list[int]]],
     dimension: int,
     rows: int = ROWS,
     progress: Progress | None = None,
     map_batches: MapBatches = map,
 ) -> Vectors:
-    """Encode tokenized texts, shortest first, in batches of one padded length.
+    """Encode texts, shortest first, in batches of one padded length.
 
     Args:
-        ids: Token ids of each text.
+        texts: Texts of any number; the tokens of `ENCODED_AT_ONCE` of them are in memory at a time.
         forward: Returns the vectors of a batch of token ids, padded to a length. It must be safe to call from several
             threads if `map_batches` uses these.
+        tokenize: Returns the token ids of each text.
         dimension: Length of a vector.
         rows: Maximum number of texts in a batch.
         progress: Called after each batch with the number of encoded texts, and the number of all texts.
         map_batches: Runs the batches; `map` runs one after the other.
 
     Returns:
-        Vectors of shape (texts, dimension), in the order of `ids`.
+        Vectors of shape (texts, dimension), in the order of `texts`.
     """
-    vectors: Vectors = np.zeros((len(ids), dimension), dtype=np.float32)
-    batches = batch_by_padded_length(ids, rows=rows)
+    vectors: Vectors = np.zeros((len(texts), dimension), dtype=np.float32)
+    text_ixs = sorted(range(len(texts)), key=lambda ix: len(texts[ix]))
     done = 0
-
-    def encode(batch: Batch) -> Vectors:
-        return forward([ids[row] for row in batch], pad_length(ids[batch[0]]))
-
-    for batch, encoded in zip(batches, map_batches(encode, batches), strict=True):
-        vectors[batch] = encoded
-        done += len(batch)
-        if progress is not None:
-            progress(done, len(ids))
+    for first in range(0, len(texts), ENCODED_AT_ONCE):
+        part = text_ixs[first : first + ENCODED_AT_ONCE]
+        ids = tokenize([texts[ix] for ix in part])
+        batches = batch_by_padded_length(ids, rows=rows)
+        for batch, encoded in zip(batches, map_batches(partial(_encode_batch, ids, forward), batches), strict=True):
+            vectors[[part[row] for row in batch]] = encoded
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(texts))
     return vectors
+
+
+def _encode_batch(
+    ids: Sequence[list[int]], forward: Callable[[list[list[int]], int], Vectors], batch: Batch
+) -> Vectors:
+    return forward([ids[row] for row in batch], pad_length(ids[batch[0]]))
 
 
 def make_token_vectors(ids: Sequence[int], vectors: Vectors) -> TokenVectors:

@@ -151,8 +151,10 @@ class ExportedEncoder:
         Returns:
             Unit vectors, shape (texts, dimension).
         """
-        ids = self._token_ids([self._prompt("document", "passage") + text for text in texts])
-        return encode_by_length(ids, self._forward, dimension=self.dimension, progress=progress)
+        prompted = [self._prompt("document", "passage") + text for text in texts]
+        return encode_by_length(
+            prompted, self._forward, tokenize=self._token_ids, dimension=self.dimension, progress=progress
+        )
 
     def encode_query(self, text: str) -> Vectors:
         """Encode one question.

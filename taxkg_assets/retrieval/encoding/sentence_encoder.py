@@ -272,10 +272,15 @@ class SentenceEncoder:
         def forward(ids: list[list[int]], length: int) -> Vectors:
             return self._forward(ids, length, rows=rows, model=self._batch_model)
 
-        ids = self._token_ids(texts)
         with nullcontext(map) if self.has_own_threads or self.gpu else _batch_threads() as map_batches:
             return encode_by_length(
-                ids, forward, dimension=self.dimension, rows=rows, progress=progress, map_batches=map_batches
+                texts,
+                forward,
+                tokenize=self._token_ids,
+                dimension=self.dimension,
+                rows=rows,
+                progress=progress,
+                map_batches=map_batches,
             )
 
     def _map_batches(self, *, is_single: bool) -> AbstractContextManager[MapBatches]:

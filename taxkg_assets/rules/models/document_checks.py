@@ -45,6 +45,18 @@ class TableRowsAreTheirOwn(Section):
     cells_frac: float
 
 
+class PagesHaveContent(Section):
+    """Values of `pages_have_content`.
+
+    Attributes:
+        artifact_frac: Largest share of a page's characters that may be page artifacts, such as headers.
+        least_chars: Minimum number of characters for a page to be checked.
+    """
+
+    artifact_frac: float
+    least_chars: int
+
+
 class ReferencesLeadToAPlace(Section):
     """Values of `references_lead_to_a_place`.
 
@@ -75,6 +87,7 @@ class DocumentChecks(Family):
     structure_tags_are_trusted: StructureTagsAreTrusted
     tags_and_layout_agree: TagsAndLayoutAgree
     table_rows_are_their_own: TableRowsAreTheirOwn
+    pages_have_content: PagesHaveContent
     references_lead_to_a_place: ReferencesLeadToAPlace
     passages_are_related: PassagesAreRelated
 

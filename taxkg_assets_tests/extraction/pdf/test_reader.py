@@ -50,6 +50,15 @@ def _broken_array() -> bytes:
     return bytes(_booklet().bytes()).replace(b"/MediaBox[", b"/MediaBox[R ")
 
 
+def _page_that_is_none() -> bytes:
+    """The page tree names an object that is no page, which MuPDF finds only as it loads the page."""
+    booklet = _booklet()
+    number = booklet.document.page_xref(1)
+    booklet.document.update_object(number, "<</Kind/Nothing>>")
+    data = bytes(booklet.bytes())
+    return data[: data.rindex(b"startxref")] + b"startxref\n7\n%%EOF"
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -61,7 +70,8 @@ def _broken_array() -> bytes:
         (_encrypted(), "encrypted"),
         (_images_only(), "only images"),
         (_lost_page(), "1 of 2 pages are lost"),
-        (_broken_array(), "repair (cannot parse"),
+        (_broken_array(), "Page 1 is missing or damaged (cannot parse"),
+        (_page_that_is_none(), "1 of 2 pages are lost"),
     ],
 )
 def test_unreadable_bytes_are_refused_with_a_reason_and_a_remedy(data: bytes, reason: str) -> None:
@@ -80,11 +90,65 @@ def test_broken_cross_reference_is_repaired_with_a_warning() -> None:
     assert "rebuilt" in source.warnings[0]
 
 
+def test_a_page_that_cannot_be_read_to_its_end_is_named() -> None:
+    booklet = _booklet().lines("Words that come after the damage.")
+    document = booklet.document
+    number = document[1].get_contents()[0]
+    whole = document.xref_stream(number)
+    document.update_stream(number, whole[: len(whole) // 2] + b" ) ] >> (", compress=False)
+    source = booklet.source()
+    assert source.warnings == ("Damaged page(s) 2: some of their text may be missing.",)
+    assert source.pages[0].spans[0].text == "First words on the page."
+
+
+def test_blanks_of_an_ocr_layer_stand_between_its_words() -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    pixmap = pymupdf.Pixmap(pymupdf.csRGB, (0, 0, 40, 40))
+    page.insert_image(page.rect, pixmap=pixmap, keep_proportion=False)
+    x = 72.0
+    for ix, word in enumerate(("Bees", " ", "pay", " ", "no", " ", "toll")):  # each word and each blank by itself
+        page.insert_text((x, 100), word, render_mode=3, fontname=("helv", "tiro")[ix % 2])
+        x += pymupdf.get_text_length(word, ("helv", "tiro")[ix % 2], 11)
+    source = read_source(document.tobytes(), document_id="scan")
+    assert "".join(span.text for span in source.pages[0].spans) == "Bees pay no toll"
+
+
+def test_what_somebody_filled_in_or_commented_is_not_read_as_printed() -> None:
+    booklet = _booklet()
+    page = booklet.document[0]
+    for ix, value in enumerate(("Ada Hive", "")):
+        widget = pymupdf.Widget()
+        widget.field_name, widget.field_type = f"box{ix}", pymupdf.PDF_WIDGET_TYPE_TEXT
+        widget.rect, widget.field_value = pymupdf.Rect(72, 300 + 30 * ix, 200, 320 + 30 * ix), value
+        page.add_widget(widget)
+    page.add_freetext_annot(pymupdf.Rect(72, 400, 300, 420), "A reader's remark.")
+    source = booklet.source()
+    assert [span.text for span in source.pages[0].spans] == ["First words on the page."]
+    assert [widget.name for widget in source.pages[0].widgets] == ["box0", "box1"]
+    assert source.warnings == ("Values of fields, or comments, were left out on page(s) 1.",)
+
+
+def test_letters_that_their_font_does_not_state_are_not_read() -> None:
+    booklet = _booklet()
+    document = booklet.document
+    page = document.new_page()
+    page.insert_font(fontname="bees", fontbuffer=pymupdf.Font("cobi").buffer)
+    page.insert_text((72, 100), "Bees pay no toll on this bridge.", fontname="bees")
+    assert "Bees pay" in booklet.source().pages[2].spans[0].text
+    (font,) = (entry[0] for entry in page.get_fonts() if entry[4] == "bees")
+    document.xref_set_key(font, "ToUnicode", "null")
+    source = booklet.source()
+    assert source.pages[2].spans == ()
+    assert source.unreadable_pages == (3,)
+    assert source.warnings[0].startswith("No readable text on page(s) 3, only images or fonts")
+
+
 def test_image_only_page_among_text_is_listed() -> None:
     booklet = _booklet()
     _image_page(booklet.document)
     source = booklet.source()
-    assert source.image_only_pages == (3,)
+    assert source.unreadable_pages == (3,)
     assert "3" in source.warnings[0]
 
 

@@ -15,11 +15,13 @@ _WIDE, _HIGH = 612.0, 792.0
 
 
 def _table(*, rotate: int) -> bytes:
-    """Set a ruled table whose text runs upwards (90) or downwards (270), with an upright page number."""
+    """Set a ruled table whose text runs upwards (90), downwards (270) or on its head (180), with a page number."""
     document: Any = pymupdf.open()
     page = document.new_page(width=_WIDE, height=_HIGH)
 
     def at(across: float, down: float) -> tuple[float, float]:
+        if rotate == 180:
+            return (_WIDE - across, _HIGH - down)
         return (down, _HIGH - across) if rotate == 90 else (_WIDE - down, across)
 
     rows = [("Kind of roof", "Life in years", "Rate in percent"), *((kind, "12", "8.5") for kind in _KINDS)]
@@ -33,11 +35,11 @@ def _table(*, rotate: int) -> bytes:
             font = "helv" if row else "hebo"
             place = at(66 + 150 * column, 116 + 24 * row)
             page.insert_text(place, text, fontname=font, fontsize=9, rotate=rotate)
-    page.insert_text((300, 770), "Page 3", fontsize=8)
+    page.insert_text((300, 22 if rotate == 180 else 770), "Page 3", fontsize=8, rotate=180 if rotate == 180 else 0)
     return bytes(document.tobytes())
 
 
-@pytest.mark.parametrize(("rotate", "sideways"), [(90, 1), (270, -1)])
+@pytest.mark.parametrize(("rotate", "sideways"), [(90, 1), (270, -1), (180, 2)])
 def test_a_sideways_table_keeps_its_headers_and_its_place(rotate: int, sideways: int) -> None:
     data = _table(rotate=rotate)
     assert [page.sideways for page in read_source(data, document_id="sample").pages] == [sideways]
