@@ -65,7 +65,7 @@ def find_failing(call: Callable[[Sequence[Unit]], Any], units: Sequence[Unit], *
     Args:
         call: The function; it raises one of `DEFECTS` for all units together.
         units: Single documents, or pairs of them.
-        most: Most units that may be left out.
+        most: Maximum number of units that may be left out.
 
     Returns:
         The error by unit; empty if the function fails only on several units together.

@@ -61,7 +61,7 @@ class Settings(BaseModel):
     gold: str = Field(
         default="", description="additional folders of evaluation labels, separated by `:` (on Windows `;`)"
     )
-    workers: int = Field(default=2, ge=1, description="processes that read documents in parallel")
+    workers: int = Field(default=2, ge=1, description="number of processes that read documents in parallel")
     engine: Literal["local", "spark"] = Field(
         default="local", description="where documents are read: worker processes of this machine, or a Spark cluster"
     )
@@ -70,7 +70,9 @@ class Settings(BaseModel):
         default=300.0, gt=0, le=MOST_SECONDS, description="wall-clock limit for reading one document, in seconds"
     )
     document_memory_mb: int = Field(default=3000, ge=256, description="memory limit for reading one document, in MiB")
-    max_pages: int = Field(default=10_000, ge=1, description="a document with more pages is quarantined")
+    max_pages: int = Field(
+        default=10_000, ge=1, description="maximum number of pages; a document with more is quarantined"
+    )
     withheld_share: float = Field(
         default=0.1,
         ge=0,
@@ -79,7 +81,10 @@ class Settings(BaseModel):
         "is blocked",
     )
     withheld_least: int = Field(
-        default=5, ge=1, description="number of such documents below which the share does not block the build"
+        default=5,
+        ge=1,
+        description="number of withheld or left-out documents from which TAXKG_WITHHELD_SHARE applies; fewer never "
+        "block a build",
     )
     tables_in_memory_mb: int = Field(
         default=256, ge=1, description="maximum size of the rows that are written to a table in one commit, in MiB"
@@ -87,11 +92,12 @@ class Settings(BaseModel):
     step_process_rows: int = Field(
         default=20_000,
         ge=0,
-        description="steps that read more rows than this run in a separate process, so that their memory is released",
+        description="maximum number of rows that a step reads in the main process; a step that reads more runs in a "
+        "process of its own, which releases its memory at the end",
     )
     table_engine: Literal["own", "pymupdf", "docling"] = Field(
         default="own",
-        description="table extraction: own (built-in), own with PyMuPDF for tables without a grid, or docling",
+        description="finder of tables: taxkg (own), taxkg with PyMuPDF for tables without a grid (pymupdf), or docling",
     )
     chunker: Literal["auto", "structural", "semantic"] = Field(
         default="auto",
@@ -100,7 +106,7 @@ class Settings(BaseModel):
     context: Literal["structured", "three_tier"] = Field(
         default="structured",
         description="text before a chunk when it is embedded: document, form, revision and headings (structured), "
-        "or three tiers",
+        "or a longer one in three tiers (three_tier)",
     )
     model: str = Field(
         default="", description="path of the encoder, or its name on Hugging Face; empty for the packaged MiniLM"
@@ -127,7 +133,7 @@ class Settings(BaseModel):
         "overrides the rules",
     )
     train_pairs: int = Field(default=8000, ge=32, description="maximum number of training pairs of the encoder")
-    train_epochs: float = Field(default=1.0, gt=0, description="training epochs")
+    train_epochs: float = Field(default=1.0, gt=0, description="number of training epochs; may be a fraction")
     train_loss: Literal["mnrl", "gist", "gist_relative", "margin"] = Field(
         default="gist",
         description="training loss of the encoder: mnrl (multiple negatives ranking), gist or gist_relative "
@@ -149,8 +155,8 @@ class Settings(BaseModel):
     )
     automation: bool = Field(
         default=False,
-        description="start sensors and schedules enabled, except `weekly_training`; a switch in the UI takes "
-        "precedence",
+        description="switch on all sensors and schedules from the start, except `weekly_training`; a switch in the UI "
+        "takes precedence",
     )
     alert_webhook: SecretStr = Field(
         default=SecretStr(""),
@@ -193,7 +199,7 @@ class Settings(BaseModel):
         "compatible server",
     )
     llm_model: str = Field(
-        default="", description="model id, or several separated by commas; the later ones are fallbacks"
+        default="", description="id of the language model, or several, joined by commas; the later ones are fallbacks"
     )
     llm_models: Annotated[dict[str, str], _JSON_OBJECT] = Field(
         default={}, description="JSON object that maps a task to its model ids; overrides TAXKG_LLM_MODEL for that task"
@@ -226,10 +232,11 @@ class Settings(BaseModel):
         default=False,
         description="let the model also grade the relevance of an answer, averaged with the grade of the guardrail",
     )
-    llm_prices: str = Field(default="", description="YAML price list that overrides rules/prices.yaml")
+    llm_prices: str = Field(default="", description="path of a price list in YAML, which overrides rules/prices.yaml")
     api_key: SecretStr = Field(default=SecretStr(""), description="API key required on every request")
     api_hosts: str = Field(
-        default="", description="Host header names, joined by commas, that the servers accept besides loopback"
+        default="",
+        description="host names, joined by commas, that a request may have in its `Host` header, besides loopback",
     )
     api_origins: str = Field(default="", description="web origins, joined by commas, whose pages may call the servers")
     api_body_kb: int = Field(default=64, ge=1, description="maximum size of a request body, in KiB")

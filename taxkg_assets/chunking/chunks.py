@@ -5,6 +5,7 @@ A chunk consists of whole paragraphs under one heading, or of rows of one table 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -180,7 +181,7 @@ def _split_paragraph(section: SectionRecord) -> list[_Part]:
     sizes = load_chunking().sizes
     if whole_part.words <= sizes.max_words:
         return [whole_part]
-    target_words = whole_part.words / -(-whole_part.words // sizes.target_words)
+    target_words = whole_part.words / math.ceil(whole_part.words / sizes.target_words)
     parts: list[_Part] = []
     start, words, position = 0, 0, 0
     for sentence in split_sentences(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -102,7 +103,8 @@ def _describe_corpus(documents: Iterable[DocumentRecord]) -> str:
 
 def _find_outlines(anchors: Iterable[AnchorRecord]) -> dict[str, tuple[str, ...]]:
     """Return the outlines of the second tier: the first top-level headings of each document."""
-    max_headings, outlines = load_chunking().tiers.headings, dict[str, list[str]]()
+    max_headings = load_chunking().tiers.headings
+    outlines = dict[str, list[str]]()
     for row in sorted(anchors, key=lambda row: row["anchor_id"]):
         outline = outlines.setdefault(row["document_id"], [])
         if row["parent_anchor_id"] is None and row["heading"] not in outline and len(outline) < max_headings:
@@ -211,7 +213,7 @@ def count_tokens(text: str) -> int:
         Number of tokens, at least 0.
     """
     letters = load_chunking().tokens.letters_per_piece
-    return sum(-(-len(word) // letters) for word in _WORD_OR_MARK.findall(text))
+    return sum(math.ceil(len(word) / letters) for word in _WORD_OR_MARK.findall(text))
 
 
 def merge_line_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
@@ -227,14 +229,10 @@ def merge_line_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]
     for piece in pieces:
         last_box = boxes[-1] if boxes else None
         if last_box is not None and _is_next_line(last_box, piece):
-            last_box["x0_pt"], last_box["y0_pt"] = (
-                min(last_box["x0_pt"], piece["x0_pt"]),
-                min(last_box["y0_pt"], piece["y0_pt"]),
-            )
-            last_box["x1_pt"], last_box["y1_pt"] = (
-                max(last_box["x1_pt"], piece["x1_pt"]),
-                max(last_box["y1_pt"], piece["y1_pt"]),
-            )
+            last_box["x0_pt"] = min(last_box["x0_pt"], piece["x0_pt"])
+            last_box["y0_pt"] = min(last_box["y0_pt"], piece["y0_pt"])
+            last_box["x1_pt"] = max(last_box["x1_pt"], piece["x1_pt"])
+            last_box["y1_pt"] = max(last_box["y1_pt"], piece["y1_pt"])
         else:
             boxes.append(copy_place(piece))
     return boxes

@@ -182,21 +182,21 @@ def score_boundary_confidence(units: Sequence[SemanticUnit]) -> float:
 
 def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode: Encode) -> _MarkedBlocks:
     structure_outcomes = proposer.propose(
-        STRUCTURE_ANALYSIS, [_structure_item(n, block) for n, block in enumerate(blocks)]
+        STRUCTURE_ANALYSIS, [_structure_item(ix, block) for ix, block in enumerate(blocks)]
     )
     block_parts = [row.proposal.part if row.proposal is not None else "paragraph" for row in structure_outcomes]
     roles = [HEADING_ROLE if part == "heading" else PLAIN_ROLE for part in block_parts]
     similarity = _score_cohesion(blocks, encode=encode)
     items = [
         BoundaryItem(
-            item_id=f"b{n}",
-            blocks=(_to_block(block, role=roles[n]),),
-            before=blocks[n - 1].text if n else "",
-            role_before=roles[n - 1] if n else "",
-            similarity=round(similarity[n], 3) if n else None,
+            item_id=f"b{ix}",
+            blocks=(_to_block(block, role=roles[ix]),),
+            before=blocks[ix - 1].text if ix else "",
+            role_before=roles[ix - 1] if ix else "",
+            similarity=round(similarity[ix], 3) if ix else None,
             continues_paragraph=not block.begins_line,
         )
-        for n, block in enumerate(blocks)
+        for ix, block in enumerate(blocks)
     ]
     boundary_outcomes = proposer.propose(BOUNDARY_DETECTION, items)
     return _MarkedBlocks(
@@ -230,9 +230,9 @@ def _score_cohesion(blocks: Sequence[MicroBlock], *, encode: Encode) -> list[flo
     window = load_semantic().cohesion.window
     vectors = encode([block.text for block in blocks])
     scores = [1.0]
-    for n in range(1, len(blocks)):
-        mean = vectors[max(0, n - window) : n].mean(axis=0)
-        scores.append(float(vectors[n] @ mean / max(1e-9, float(np.linalg.norm(mean)))))
+    for ix in range(1, len(blocks)):
+        mean = vectors[max(0, ix - window) : ix].mean(axis=0)
+        scores.append(float(vectors[ix] @ mean / max(1e-9, float(np.linalg.norm(mean)))))
     return scores
 
 
@@ -240,52 +240,52 @@ def _assemble(marked_blocks: _MarkedBlocks) -> list[SemanticUnit]:
     """Group blocks into units: a unit ends at a boundary if it is long enough, or where it would be too long."""
     sizes = load_semantic().sizes
     groups: list[list[int]] = []
-    for n, block in enumerate(marked_blocks.blocks):
-        if marked_blocks.is_artifact[n]:
+    for ix, block in enumerate(marked_blocks.blocks):
+        if marked_blocks.is_artifact[ix]:
             continue
         group = groups[-1] if groups else []
         words = sum(marked_blocks.blocks[m].words for m in group)
         has_only_headings = all(marked_blocks.is_heading[m] for m in group)
-        has_new_heading = n > 0 and block.anchor_id != marked_blocks.blocks[n - 1].anchor_id
+        has_new_heading = ix > 0 and block.anchor_id != marked_blocks.blocks[ix - 1].anchor_id
         begins_unit = (
-            marked_blocks.is_heading[n]
+            marked_blocks.is_heading[ix]
             or has_new_heading
-            or (marked_blocks.is_boundary[n] and words >= sizes.least_words)
+            or (marked_blocks.is_boundary[ix] and words >= sizes.least_words)
         )
         is_full = words + block.words > sizes.max_words
         # A heading stays with the text below it; headings alone are cut where they would be too long.
-        may_end = has_new_heading or not has_only_headings or (is_full and marked_blocks.is_heading[n])
+        may_end = has_new_heading or not has_only_headings or (is_full and marked_blocks.is_heading[ix])
         if group and may_end and (begins_unit or is_full):
             if begins_unit or block.begins_line:
-                groups.append([n])
+                groups.append([ix])
                 continue
             groups[-1:] = _cut_at_weakest(group, marked_blocks)
-            groups[-1].append(n)
+            groups[-1].append(ix)
         elif group:
-            group.append(n)
+            group.append(ix)
         else:
-            groups.append([n])
+            groups.append([ix])
     return [_make_unit(group, marked_blocks) for group in groups]
 
 
 def _cut_at_weakest(group: list[int], marked_blocks: _MarkedBlocks) -> list[list[int]]:
     """Split a full group where its last paragraph begins, or else at a boundary of subjects, or else at its end."""
     paragraph_ixs = [
-        n for n in group[1:] if marked_blocks.blocks[n].begins_line and not marked_blocks.is_heading[n - 1]
+        ix for ix in group[1:] if marked_blocks.blocks[ix].begins_line and not marked_blocks.is_heading[ix - 1]
     ]
     if paragraph_ixs:
         cut_ix = paragraph_ixs[-1]
-    elif boundary_ixs := [n for n in group[1:] if marked_blocks.is_boundary[n]]:
-        cut_ix = min(boundary_ixs, key=lambda n: (marked_blocks.similarity[n], n))
+    elif boundary_ixs := [ix for ix in group[1:] if marked_blocks.is_boundary[ix]]:
+        cut_ix = min(boundary_ixs, key=lambda ix: (marked_blocks.similarity[ix], ix))
     else:
         return [group, []]
-    return [[n for n in group if n < cut_ix], [n for n in group if n >= cut_ix]]
+    return [[ix for ix in group if ix < cut_ix], [ix for ix in group if ix >= cut_ix]]
 
 
 def _make_unit(group: Sequence[int], marked_blocks: _MarkedBlocks) -> SemanticUnit:
-    headings = [marked_blocks.blocks[n].text for n in group if marked_blocks.is_heading[n]]
+    headings = [marked_blocks.blocks[ix].text for ix in group if marked_blocks.is_heading[ix]]
     return SemanticUnit(
-        blocks=tuple(marked_blocks.blocks[n] for n in group),
+        blocks=tuple(marked_blocks.blocks[ix] for ix in group),
         headings=tuple(headings[:1]),
         created_by=marked_blocks.created_by,
         boundary_confidence=marked_blocks.confidence[group[0]],
@@ -299,14 +299,14 @@ def _validate(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer, 
     """Validate each unit in view of the adjacent text."""
     items = [
         QualityItem(
-            item_id=f"u{n}",
+            item_id=f"u{ix}",
             blocks=tuple(_to_block(block) for block in unit.blocks),
             heading_path=_path(title, unit),
-            before=units[n - 1].blocks[-1].text if n else "",
-            after=units[n + 1].blocks[0].text if n + 1 < len(units) else "",
+            before=units[ix - 1].blocks[-1].text if ix else "",
+            after=units[ix + 1].blocks[0].text if ix + 1 < len(units) else "",
             similarities=_score_adjacent(unit, encode=encode),
         )
-        for n, unit in enumerate(units)
+        for ix, unit in enumerate(units)
     ]
     rows = proposer.propose(QUALITY_VALIDATION, items)
     return [_with_verdict(unit, row.proposal) for unit, row in zip(units, rows, strict=True)]
@@ -324,26 +324,26 @@ def _score_adjacent(unit: SemanticUnit, *, encode: Encode) -> tuple[float, ...]:
     """Return the similarity of each block of a unit to the blocks before; 1 next to a block of a few words."""
     least_words = load_semantic().cohesion.least_words
     scores = _score_cohesion(unit.blocks, encode=encode)[1:]
-    are_short = [min(a.words, b.words) < least_words for a, b in pairwise(unit.blocks)]
+    are_short = [min(text.words, next_text.words) < least_words for text, next_text in pairwise(unit.blocks)]
     return tuple(1.0 if short else round(score, 3) for short, score in zip(are_short, scores, strict=True))
 
 
 def _refine(units: Sequence[SemanticUnit], *, proposer: Proposer, encode: Encode) -> list[SemanticUnit]:
     """Split units with several subjects, and merge fragments with adjacent units."""
-    split_ixs = [n for n, unit in enumerate(units) if unit.action == "split"]
+    split_ixs = [ix for ix, unit in enumerate(units) if unit.action == "split"]
     items = [
         RefinementItem(
-            item_id=f"r{n}",
-            blocks=tuple(_to_block(block) for block in units[n].blocks),
-            reason=units[n].reason,
-            similarities=_score_adjacent(units[n], encode=encode),
+            item_id=f"r{ix}",
+            blocks=tuple(_to_block(block) for block in units[ix].blocks),
+            reason=units[ix].reason,
+            similarities=_score_adjacent(units[ix], encode=encode),
         )
-        for n in split_ixs
+        for ix in split_ixs
     ]
     rows = dict(zip(split_ixs, proposer.propose(REFINEMENT, items), strict=True)) if items else {}
     split_units: list[SemanticUnit] = []
-    for n, unit in enumerate(units):
-        row = rows.get(n)
+    for ix, unit in enumerate(units):
+        row = rows.get(ix)
         cuts = row.proposal.split_before if row is not None and row.proposal is not None else ()
         edges = [0, *cuts, len(unit.blocks)]
         split_units += [replace(unit, blocks=unit.blocks[a:b]) for a, b in pairwise(edges)]
@@ -375,21 +375,23 @@ def _enrich(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer) ->
     """Add a title, tags and entities to each unit."""
     items = [
         MetadataItem(
-            item_id=f"m{n}",
+            item_id=f"m{ix}",
             blocks=tuple(_to_block(block) for block in unit.blocks),
             heading_path=_path(title, unit),
         )
-        for n, unit in enumerate(units)
+        for ix, unit in enumerate(units)
     ]
     enriched_units: list[SemanticUnit] = []
     for unit, row in zip(units, proposer.propose(METADATA_ENRICHMENT, items), strict=True):
         proposal = row.proposal
+        previous_title = enriched_units[-1].title if enriched_units else ""
+        entities = [] if proposal is None else [entity.name for entity in proposal.entities]
         enriched_units.append(
             replace(
                 unit,
-                title=unit.headings[0] if unit.headings else enriched_units[-1].title if enriched_units else "",
+                title=unit.headings[0] if unit.headings else previous_title,
                 tags=proposal.tags if proposal is not None else (),
-                entities=tuple(dict.fromkeys(e.name for e in proposal.entities)) if proposal is not None else (),
+                entities=tuple(dict.fromkeys(entities)),
                 created_by="llm" if row.created_by == "llm" else unit.created_by,
             )
         )

@@ -78,7 +78,8 @@ def _make_row(
     decision = decisions.get((chunk_id, hash_text(text)))
     status, reason = unit.status, unit.reason
     if decision is not None:
-        status, reason = decision["decision"], f"{REVIEWED}: {decision['reason']}".rstrip(": ")
+        status = decision["decision"]
+        reason = f"{REVIEWED}: {decision['reason']}".rstrip(": ")
     return make_row(
         replace(owner, headings=(*owner.headings, unit.title) if unit.title else owner.headings),
         chunk_id=chunk_id,

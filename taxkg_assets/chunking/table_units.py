@@ -41,7 +41,7 @@ def split_table(table: TableRecord, *, head_words: int, limit: int) -> list[Tabl
     Args:
         table: Row of `tables`.
         head_words: Number of words of the caption, which every unit repeats.
-        limit: Most words of a unit; a longer row stays whole.
+        limit: Maximum number of words of a unit; a longer row stays whole.
 
     Returns:
         At least one unit. A header inside the body precedes the rows below it in every unit.

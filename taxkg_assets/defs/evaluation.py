@@ -255,7 +255,8 @@ def has_question_vectors(home: Home) -> bool:
     Args:
         home: Home with the cache.
     """
-    cached_vectors, encoder_hash = QuestionVectors(home.store), model_hash(home)
+    cached_vectors = QuestionVectors(home.store)
+    encoder_hash = model_hash(home)
     return bool(cached_vectors.read(encoder_hash)) and bool(cached_vectors.read_tokens(encoder_hash))
 
 

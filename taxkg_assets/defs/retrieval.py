@@ -99,14 +99,15 @@ def keep_tokens(home: Home) -> pl.DataFrame:
         home: Home with the chunks.
 
     Returns:
-        Vectors of passages that were encoded for it: one pass of the encoder gives both.
+        Vectors of the passages that were encoded for their tokens: one pass of the encoder gives tokens and vectors.
     """
     accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
     token_cache = TokenCache(home.store)
     new_vectors: list[pl.DataFrame] = [schemas.Embeddings.create_empty()]
     for deferred in _list_encoders(home) if texts else ():
-        encoder, memory = VectorKeepingEncoder(deferred), token_cache.read(deferred.model_hash)
+        encoder = VectorKeepingEncoder(deferred)
+        memory = token_cache.read(deferred.model_hash)
         cached_keys = memory.list_keys()
         remember_tokens(texts, encoder=encoder, memory=memory)
         token_cache.keep(deferred.model_hash, memory, cached_keys=cached_keys)
@@ -117,10 +118,10 @@ def keep_tokens(home: Home) -> pl.DataFrame:
 def read_known_vectors(home: Home) -> pl.DataFrame:
     """Return all vectors computed so far: those of the table `embeddings`, and those that a build encoded ahead of it.
 
-    Of a text in both, the vector of the table is returned.
+    If both have a text, the vector of the table is returned.
 
     Args:
-        home: Home with both.
+        home: Home with the table and the vectors encoded ahead.
     """
     return _add_vectors(home.store.read_or_empty("embeddings"), NewVectors(home.store).read())
 
@@ -132,13 +133,13 @@ def _add_vectors(old_embeddings: pl.DataFrame, new_embeddings: pl.DataFrame) -> 
 
 
 def begin_vectors(home: Home) -> pl.DataFrame:
-    """Return known vectors, and cache the tokens of all passages, which also encodes some, unless all are known.
+    """Return the known vectors; if some are missing, cache the tokens of all passages, which also gives new vectors.
 
     Args:
         home: Home with the chunks.
 
     Returns:
-        Known vectors, and those of the passages that were encoded.
+        The known vectors, and the new ones.
     """
     known_embeddings = schemas.Embeddings.cast(read_known_vectors(home))
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
@@ -246,7 +247,7 @@ def build_index_version(
         encoder: Encoder in use, for the tokens of the passages.
         store: Files of the home.
         contents: Digests of the input tables, for the record.
-        current: What need not be computed again.
+        current: Parts of the current index, which need not be computed again.
         token_cache: Cached tokens of the passages.
 
     Returns:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import dataframely as dy
 import numpy as np
@@ -319,12 +320,13 @@ def encoder_beats_its_base(
     if chosen_models.is_empty() or not verdict.offending.is_empty():
         return verdict
     sampled_questions = sample_questions(pairs, hard_negatives, count=REEVALUATED)
-    models = open_untrained(home), open_model_folder(home.store.storage.local_copy(chosen_models["path"].item()))
     settings = encoder_settings(home)
-    base, tuned = (
-        mean_of(score_dense(EncoderTrainer(sentence_model, settings).encode, sampled_questions).questions)
-        for sentence_model in models
-    )
+
+    def score_model(sentence_model: Any) -> float:
+        return mean_of(score_dense(EncoderTrainer(sentence_model, settings).encode, sampled_questions).questions)
+
+    base = score_model(open_untrained(home))
+    tuned = score_model(open_model_folder(home.store.storage.local_copy(chosen_models["path"].item())))
     is_other_base = chosen_models["base_hash"].item() != weights_hash(home)
     return replace(
         verdict,

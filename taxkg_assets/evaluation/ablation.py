@@ -72,7 +72,7 @@ def score_ablation(
     systems = set(eval_runs["system"].unique())
     missing = sorted({name for step in steps for name in (step.system_without, step.system_with)} - systems)
     if missing and systems:
-        raise ValueError(f"the ablation needs runs of these systems, but there are none: {', '.join(missing)}")
+        raise ValueError(f"The ablation compares systems that were not run: {', '.join(missing)}")
     families = find_families(eval_queries, documents)
     scores = scores.filter(pl.col("metric").is_in(list(metrics))).join(families, on=["query_set", "query_id"])
     scores_by_cell = scores.partition_by("query_set", "metric", "system", as_dict=True)

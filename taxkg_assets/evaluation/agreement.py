@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,17 +25,17 @@ class Agreement:
 
     @property
     def n(self) -> int:
-        """Return the number of rows with both verdicts."""
+        """Return the number of rows."""
         return self.both + self.judge_alone + self.label_alone + self.neither
 
     @property
     def accuracy(self) -> float:
-        """Return the share of rows on which both agree."""
+        """Return the share of rows on which judge and label agree."""
         return (self.both + self.neither) / self.n
 
     @property
     def kappa(self) -> float | None:
-        """Return Cohen's kappa, the agreement beyond chance; None if only one verdict was ever given.
+        """Return Cohen's kappa, the agreement beyond chance; None if judge and labels give one verdict only.
 
         Source:
             Cohen, Educational and Psychological Measurement 20, 1960.
@@ -54,10 +55,8 @@ def score_agreement(verdicts: Sequence[bool], labels: Sequence[bool]) -> Agreeme
     Returns:
         The counts.
     """
-    pairs = list(zip(verdicts, labels, strict=True))
-    return Agreement(
-        *(pairs.count(combination) for combination in ((True, True), (True, False), (False, True), (False, False)))
-    )
+    pairs = Counter(zip(verdicts, labels, strict=True))
+    return Agreement(pairs[True, True], pairs[True, False], pairs[False, True], pairs[False, False])
 
 
 def score_rate(hits: Sequence[bool], clusters: Sequence[str], *, stream: Sequence[str], seed: int = 0) -> Interval:

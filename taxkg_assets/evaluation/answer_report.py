@@ -118,7 +118,8 @@ def _write_figure(row: Mapping[str, Any] | None) -> Cell:
 
 def _write_reliability(pairs: Sequence[tuple[float, bool]]) -> list[Block]:
     """Return plot and table of the share of right answers by stated confidence."""
-    error, floor = score_calibration_error(pairs), find_calibration_floor([confidence for confidence, _ in pairs])
+    error = score_calibration_error(pairs)
+    floor = find_calibration_floor([confidence for confidence, _ in pairs])
     if error is None or floor is None:
         return []
     rows = score_reliability(pairs)

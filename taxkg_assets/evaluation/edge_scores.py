@@ -151,8 +151,8 @@ def score_edges(
     for relation in SEMANTIC:
         emitted = [True for row in right if row["relation"] == relation]
         emitted += [False for row in invented if row["relation"] == relation]
-        found = [label in found_labels for label in required if label.relations[0] == relation]
-        score_rows.append(_score(relation, emitted=emitted, found=found))
+        is_found = [label in found_labels for label in required if label.relations[0] == relation]
+        score_rows.append(_score(relation, emitted=emitted, found=is_found))
     all_emitted = [True] * len(right) + [False] * len(invented)
     score_rows.append(_score(_ALL, emitted=all_emitted, found=[label in found_labels for label in required]))
     problems = [_describe("invented", row) for row in invented]

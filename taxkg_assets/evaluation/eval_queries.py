@@ -129,7 +129,9 @@ def _resolve_all(name: str, rows: Sequence[Row], corpus: _Corpus) -> list[dict[s
 
 
 def _resolve(name: str, row: Row, corpus: _Corpus) -> dict[str, Any]:
-    gold, near_miss, note = list(row["gold"]), list(row.get("near_miss") or []), ""
+    gold = list(row["gold"])
+    near_miss = list(row.get("near_miss") or [])
+    note = ""
     document_ids = {document["document_id"] for document in corpus.documents}
     absent_documents = sorted({passage["document"] for passage in gold or near_miss} - document_ids)
     if absent_documents and row.get("locator"):

@@ -78,7 +78,9 @@ def _read_ranking(system: str, answer: Ranking | Sequence[Row]) -> list[dict[str
 def _read_result(system: str, result: Row) -> dict[str, Any]:
     document = result.get("document", result.get("document_id"))
     if document is None or result.get("text") is None:
-        raise ValueError(f"system {system} returned a result without document or text: {sorted(result)}")
+        raise ValueError(
+            f"The system {system} returned a result without document or text; it has only {sorted(result)}."
+        )
     score = result.get("score")
     return {
         "document_id": document,

@@ -160,7 +160,10 @@ def score_roles(
     role_labels = labels.within(set(documents["document_id"])).roles
     in_scope = elements.filter(pl.col("document_id").is_in({label.document_id for label in role_labels}))
     elements_by_page = _group(in_scope.iter_rows(named=True), "document_id", "page")
-    right_count, lost_count, misses, outcomes = 0, 0, list[Miss](), list[tuple[float, bool]]()
+    right_count = 0
+    lost_count = 0
+    misses = list[Miss]()
+    outcomes = list[tuple[float, bool]]()
     for label in role_labels:
         row = _find_labeled_element(label.text, elements_by_page[label.document_id, label.page])
         if row is None:

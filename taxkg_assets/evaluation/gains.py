@@ -69,8 +69,8 @@ def score_gains(
     """Compute the gain of each step over all questions and by type.
 
     Args:
-        scores: One row per (system, query_id, metric) with type, family and value; a step uses the questions that both
-            of its systems were scored on.
+        scores: One row per (system, query_id, metric) with type, family and value; a step compares the questions on
+            which both of its systems were scored.
         steps: Pairs of systems: without the change, with the change.
         metrics: Metrics to compare.
         seed: Seed of the bootstrap and of the test.

@@ -101,7 +101,7 @@ def is_critical(word: str) -> bool:
 
 
 def count_tokens(text: str) -> int:
-    """Estimate the number of tokens as 1.3 per word, independent of any tokenizer.
+    """Estimate the number of tokens as 1.3 per word, whatever the tokenizer.
 
     Args:
         text: Any text.

@@ -162,7 +162,7 @@ def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstain
         is_abstained: Whether the system would abstain.
 
     Returns:
-        Values from 0 to 1 by metric; None for a metric of the first result if there is no result.
+        Values from 0 to 1 by metric; None for a metric that is about the first result if there is none.
     """
     is_unanswerable = query["type"] == "unanswerable"
     scores: dict[str, float | None] = {
@@ -247,9 +247,9 @@ def score_runs(eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[
         eval_runs: Runs of all systems.
 
     Returns:
-        One row per (system, query_set, query_id, applicable metric). The value is null for an unresolved question, and
-        for a metric of the first result without results. A question that a system was not run on counts as an empty
-        ranking.
+        One row per (system, query_set, query_id, metric), for the metrics that apply to the question. The value is null
+        if the question is unresolved, or if the metric is about the first result and there is none. A question that a
+        system was not run on counts as an empty ranking.
     """
     runs = _group_runs(eval_runs)
     rows = []
@@ -370,7 +370,7 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
 
 def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, Any]]:
     """Return relevance and sufficiency of the full system for each query set."""
-    shown = eval_report.filter(
+    shown_figures = eval_report.filter(
         pl.col("system") == "full",
         pl.col("slice") == "all",
         pl.col("metric").is_in([f"relevance@{SHOWN}", f"sufficiency@{SHOWN}"]),
@@ -382,7 +382,7 @@ def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, 
             "n": row["n"],
             "note": "" if row["n"] else "not measured: no question has its gold passages in this home",
         }
-        for row in shown.iter_rows(named=True)
+        for row in shown_figures.iter_rows(named=True)
     ]
 
 
@@ -416,11 +416,12 @@ def render_metrics(metrics: dy.DataFrame[Metrics]) -> pl.DataFrame:
     """
     rows = []
     for row in metrics.iter_rows(named=True):
-        seconds = (row["ended_at"] - row["began_at"]).total_seconds() if row["ended_at"] else None
-        value_text = (
-            "" if row["value"] is None else f"{row['value']:.1%}" if row["unit"] == "share" else f"{row['value']:.0f}"
-        )
-        figure_text = f"{seconds:.1f} s" if seconds is not None else value_text or "not measured"
+        if row["ended_at"]:
+            figure_text = f"{(row['ended_at'] - row['began_at']).total_seconds():.1f} s"
+        elif row["value"] is None:
+            figure_text = "not measured"
+        else:
+            figure_text = f"{row['value']:.1%}" if row["unit"] == "share" else f"{row['value']:.0f}"
         k = "" if row["k"] is None else f"K = {row['k']}"
         rows.append((row["metric"], row["slice"], figure_text, k, row["n"], row["note"]))
     return pl.DataFrame(rows, schema=["metric", "slice", "figure", "K", "n", "note"], orient="row")

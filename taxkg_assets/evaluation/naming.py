@@ -24,7 +24,7 @@ def find_name_words(text: str | None) -> frozenset[str]:
 
 
 def is_same_heading(extracted: str | None, labeled: str | None) -> bool:
-    """Return whether two headings are equal by their letters, or one is the beginning of the other and little shorter.
+    """Return whether two headings have the same letters, or one begins with the other and is little longer.
 
     Args:
         extracted: Extracted heading.
@@ -38,11 +38,11 @@ def is_same_heading(extracted: str | None, labeled: str | None) -> bool:
 
 
 def _rewrite(text: str | None, rule_ids: Sequence[str] | None = None) -> str:
-    written = (text or "").casefold()
+    folded_text = (text or "").casefold()
     for rule in load_naming().targets:
         if rule_ids is None or rule.id in rule_ids:
-            written = rule.pattern.sub(rule.write, written)
-    return written
+            folded_text = rule.pattern.sub(rule.write, folded_text)
+    return folded_text
 
 
 @lru_cache(maxsize=8192)
@@ -123,8 +123,8 @@ def is_same_path(labeled: str, extracted: str | None, *, title: str | None) -> b
 
 
 def _contains_words(labeled: str, extracted: str | None, *, share: float) -> bool:
-    wanted = find_name_words(_aside().sub(" ", labeled))
-    return not wanted or len(wanted & find_name_words(extracted)) / len(wanted) >= share
+    labeled_words = find_name_words(_aside().sub(" ", labeled))
+    return not labeled_words or len(labeled_words & find_name_words(extracted)) / len(labeled_words) >= share
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -61,7 +62,8 @@ def find_gain_axis(marks: Sequence[Mark]) -> Axis:
         The axis.
     """
     distances = [abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None]
-    limit = max(0.1, -(-round(max(distances, default=0.1), 6) * 10 // 1) / 10)
+    tenths = math.ceil(round(max(distances, default=0.1), 6) * 10)
+    limit = max(0.1, tenths / 10)
     return Axis(lower=-limit, upper=limit, ticks=(-limit, -limit / 2, 0.0, limit / 2, limit), zero=0.0)
 
 

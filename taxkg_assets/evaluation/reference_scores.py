@@ -106,12 +106,12 @@ class _FoundReference:
 
     @property
     def is_self(self) -> bool:
-        """Return whether it leads to the place that it is in: it is neither right nor wrong."""
+        """Return whether the reference leads to the place that contains it, so that it is neither right nor wrong."""
         return bool(self.row["is_self"]) or (self.label is not None and self.label.is_self)
 
     @property
     def is_right(self) -> bool:
-        """Return whether its label has its relation, too."""
+        """Return whether a label has the same target and the same relation."""
         return self.label is not None and _has_relation(self.row, self.label)
 
 

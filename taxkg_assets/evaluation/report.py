@@ -267,14 +267,7 @@ def _gain_mark(row: Row) -> Mark:
 def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor], released: str) -> list[Block]:
     released_figures = eval_report.filter(pl.col("slice") == ALL, pl.col("system") == released)
     rows = [
-        (
-            Cell(floor.id),
-            Cell(row["query_set"]),
-            Cell(floor.describe(), is_words=True),
-            Cell(NOTHING if row["value"] is None else f"{row['value']:.4f}"),
-            Cell(str(row["n"])),
-            Cell("not measured" if row["value"] is None else "kept" if floor.holds(row["value"]) else "BROKEN"),
-        )
+        _write_floor(floor, row)
         for floor in floors
         for row in released_figures.filter(pl.col("metric") == floor.metric).iter_rows(named=True)
         if floor.binds(row["query_set"])
@@ -285,6 +278,24 @@ def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor]
         Heading("Floors"),
         Table(columns=("Floor", "Query set", "Bound", "Measured", "Questions", "Verdict"), rows=tuple(rows)),
     ]
+
+
+def _write_floor(floor: Floor, row: Mapping[str, Any]) -> tuple[Cell, ...]:
+    """Return the table row of one floor: its bound, the measured value in a row of `eval_report`, and the verdict."""
+    value = row["value"]
+    if value is None:
+        measured, verdict = NOTHING, "not measured"
+    else:
+        measured = f"{value:.4f}"
+        verdict = "kept" if floor.holds(value) else "BROKEN"
+    return (
+        Cell(floor.id),
+        Cell(row["query_set"]),
+        Cell(floor.describe(), is_words=True),
+        Cell(measured),
+        Cell(str(row["n"])),
+        Cell(verdict),
+    )
 
 
 def _write_families(families: pl.DataFrame | None) -> list[Block]:

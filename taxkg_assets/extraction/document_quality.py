@@ -186,7 +186,7 @@ def _by_document(
         try:
             offending = find([unit for unit in units if unit not in failing])
             errors = {document_id: error for (document_id,), error in failing.items()}
-        except DEFECTS:  # it fails only on several documents together
+        except DEFECTS:  # the check fails only on several documents together
             return {}, dict.fromkeys(document_ids, describe_defect(defect))
     return {str(key): rows for (key,), rows in offending.group_by("document_id", maintain_order=True)}, errors
 

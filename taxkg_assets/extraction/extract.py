@@ -248,7 +248,8 @@ def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str,
     source, shown_source, document_id = reading.source, reading.shown, reading.document_id
     anchors = build_anchors(reading.blocks, identity=reading.identity, document_id=document_id)
     sections = build_sections(reading.blocks, anchors, reading.tables, document_id=document_id)
-    spans, elements = build_spans(shown_source), build_elements(reading.blocks, document_id=document_id)
+    spans = build_spans(shown_source)
+    elements = build_elements(reading.blocks, document_id=document_id)
     _refuse("spans_are_on_their_page", find_off_page_spans(spans, shown_source))
     _check_tables(source, elements=elements, anchors=anchors, sections=sections)
     places = find_named_places(source.navigation)

@@ -63,19 +63,20 @@ def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     Args:
         anchors: Headings of one or more documents.
     """
-    ids, parent_ids, document_ids = (
-        anchors[name].to_list() for name in ("anchor_id", "parent_anchor_id", "document_id")
-    )
-    parents, document_of = dict(zip(ids, parent_ids, strict=True)), dict(zip(ids, document_ids, strict=True))
+    ids = anchors["anchor_id"].to_list()
+    parent_of = dict(zip(ids, anchors["parent_anchor_id"].to_list(), strict=True))
+    document_of = dict(zip(ids, anchors["document_id"].to_list(), strict=True))
     orphan_ids = []
-    for anchor_id, parent in parents.items():
-        ancestors = {anchor_id}
-        while parent is not None and parent in parents and parent not in ancestors:
-            ancestors.add(parent)
-            parent = parents[parent]
-        parent_id = parents[anchor_id]
+    for anchor_id, parent_id in parent_of.items():
+        chain = {anchor_id}
+        ancestor_id = parent_id
+        while ancestor_id is not None and ancestor_id in parent_of and ancestor_id not in chain:
+            chain.add(ancestor_id)
+            ancestor_id = parent_of[ancestor_id]
+        # A chain of parents ends at a root, unless a parent is missing or the chain is a cycle.
+        ends_at_root = ancestor_id is None
         is_foreign = parent_id is not None and document_of.get(parent_id) != document_of[anchor_id]
-        if parent is not None or is_foreign:
+        if not ends_at_root or is_foreign:
             orphan_ids.append(anchor_id)
     return anchors.filter(pl.col("anchor_id").is_in(orphan_ids)).select("document_id", "anchor_id", "parent_anchor_id")
 

@@ -36,9 +36,9 @@ def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
 
 
 def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Find headings that only the structure tags or only the layout shows, in documents with many of them.
+    """Find headings that only the tags or only the layout shows, in documents where they are a large share of all.
 
-    Headings inside a line of text are not compared, nor are pages whose tags have no heading.
+    Not compared are headings inside a line of text, and pages whose tags have no heading.
 
     Args:
         anchors: Headings of all documents.
@@ -52,11 +52,13 @@ def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFra
     headings_on_tagged_pages = anchors.filter(~pl.col("kind").is_in(_KINDS_WITHIN_LINES)).join(
         tagged_pages, on=["document_id", "page"], how="semi"
     )
+    # A page whose tags have no heading has headings of the layout only.
     headings_to_compare = headings_on_tagged_pages.filter(
         (pl.col("source") != "layout").any().over("document_id", "page")
     )
     is_agreed = pl.col("source") == "both"
-    agreed_share, heading_count = is_agreed.mean().over("document_id"), pl.len().over("document_id")
+    agreed_share = is_agreed.mean().over("document_id")
+    heading_count = pl.len().over("document_id")
     is_offending = ~is_agreed & (agreed_share < limits.agreed_frac) & (heading_count >= limits.least_headings)
     return headings_to_compare.filter(is_offending).sort("anchor_id").select("document_id", "page", "heading")
 

@@ -82,7 +82,7 @@ def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[BoxRecord]
             if resolver.anchors[anchor_id]["kind"] == "box_group":
                 yield Link(face, anchor_id, "part_of_group", confidence)
         for doc_type in ("filer_instructions", "recipient_instructions"):
-            nearest = catalogue.find_nearest(row["form"], doc_type, to=entry)
+            nearest = catalogue.find_nearest(row["form"], doc_type, citing=entry)
             if nearest is None:
                 continue
             booklet, is_sure = nearest
@@ -139,12 +139,12 @@ def _same_concepts(catalogue: Catalogue, rows: list[BoxRecord]) -> Iterator[Link
     for row in rows:
         if newest[row["form"]] == row["document_id"] and len(fold_label(row["label"])) > 2:
             by_label[fold_label(row["label"])].append(row)
-    for same in by_label.values():
-        for one, other in combinations(sorted(same, key=lambda row: (row["form"], row["box_key"])), 2):
-            if one["form"] != other["form"]:
+    for boxes_of_label in by_label.values():
+        for box, other_box in combinations(sorted(boxes_of_label, key=lambda row: (row["form"], row["box_key"])), 2):
+            if box["form"] != other_box["form"]:
                 yield Link(
-                    face_node_id(one["document_id"], one["box_key"]),
-                    face_node_id(other["document_id"], other["box_key"]),
+                    face_node_id(box["document_id"], box["box_key"]),
+                    face_node_id(other_box["document_id"], other_box["box_key"]),
                     "same_concept",
                     _CONCEPT,
                 )

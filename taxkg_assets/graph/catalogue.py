@@ -118,7 +118,7 @@ class Catalogue:
             newest.append(([face for face in faces if not face.is_draft] or faces)[-1])
         return newest
 
-    def find_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
+    def find_nearest(self, form: str, doc_type: str, *, citing: Entry) -> tuple[Entry, bool] | None:
         """Find the document that a reference in another document means, and whether it certainly applies.
 
         It certainly applies if it is the same document, the same revision, or continuous-use text that no newer text
@@ -127,54 +127,58 @@ class Catalogue:
         Args:
             form: Form that the text names.
             doc_type: Document type that the text names.
-            to: Document that contains the reference.
+            citing: Document that contains the reference.
 
         Returns:
             Document and whether it certainly applies; None if the corpus has none.
         """
-        if to.doc_type == doc_type and form in to.forms and (not to.is_draft or not self._find_final(form, doc_type)):
-            return to, True
-        key = (form, doc_type, to.revision)
+        if (
+            citing.doc_type == doc_type
+            and form in citing.forms
+            and (not citing.is_draft or not self._find_final(form, doc_type))
+        ):
+            return citing, True
+        key = (form, doc_type, citing.revision)
         if key not in self._nearest:
-            self._nearest[key] = self._choose_nearest(form, doc_type, to=to)
+            self._nearest[key] = self._choose_nearest(form, doc_type, citing=citing)
         return self._nearest[key]
 
     def _find_final(self, form: str, doc_type: str) -> list[Entry]:
         return [entry for entry in self.find_all(form, doc_type) if not entry.is_draft]
 
-    def _choose_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
+    def _choose_nearest(self, form: str, doc_type: str, *, citing: Entry) -> tuple[Entry, bool] | None:
         """Choose by the revision of the text alone, so that the answer holds for all texts of that revision."""
         candidates = self._find_final(form, doc_type) or self.find_all(form, doc_type)
         if not candidates:
             return None
-        same = [entry for entry in candidates if entry.revision == to.revision]
-        if same:
-            return same[0], True
-        earlier = [entry for entry in candidates if entry.months <= to.months]
+        same_revision = [entry for entry in candidates if entry.revision == citing.revision]
+        if same_revision:
+            return same_revision[0], True
+        earlier = [entry for entry in candidates if entry.months <= citing.months]
         if earlier and not earlier[-1].is_annual:
             return earlier[-1], True
-        best = min(candidates, key=lambda entry: (abs(entry.months - to.months), entry.months, entry.document_id))
+        best = min(candidates, key=lambda entry: (abs(entry.months - citing.months), entry.months, entry.document_id))
         return best, False
 
-    def find_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
-        """Find the form revision that a booklet explains: the newest one that it certainly covers, else the nearest.
+    def find_face(self, form: str, *, booklet: Entry) -> tuple[Entry, bool] | None:
+        """Find the form revision that a booklet explains: the newest that it certainly covers, or the nearest one.
 
         Args:
             form: One form.
-            of: The booklet.
+            booklet: The booklet.
 
         Returns:
             Face and whether the booklet surely applies to it; None where the corpus has none.
         """
-        key = (form, of.document_id)
+        key = (form, booklet.document_id)
         if key not in self._faces:
-            self._faces[key] = self._choose_face(form, of=of)
+            self._faces[key] = self._choose_face(form, booklet=booklet)
         return self._faces[key]
 
-    def _choose_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
+    def _choose_face(self, form: str, *, booklet: Entry) -> tuple[Entry, bool] | None:
         applicable = [
             face
             for face in self.find_all(form, "form")
-            if not face.is_draft and self.find_nearest(form, of.doc_type, to=face) == (of, True)
+            if not face.is_draft and self.find_nearest(form, booklet.doc_type, citing=face) == (booklet, True)
         ]
-        return (applicable[-1], True) if applicable else self.find_nearest(form, "form", to=of)
+        return (applicable[-1], True) if applicable else self.find_nearest(form, "form", citing=booklet)

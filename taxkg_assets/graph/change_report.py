@@ -34,6 +34,8 @@ GROUPS = (
     ("Instructions", "Text that changes what must be reported, or how."),
     ("Routine", "New years, editing, page numbers: no action needed."),
 )
+_IMPLEMENTED_GROUPS = ("Boxes", "Lines and codes", "Amounts")
+"""Groups of changes that software must implement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +143,8 @@ def _revision_name(document: DocumentRecord) -> str:
 
 
 def _build_name(document: DocumentRecord) -> str:
-    made = f"file of {document['pdf_modified_on']}" if document["pdf_modified_on"] else document["document_id"]
-    return f"{_revision_name(document)}, {made}"
+    build_name = f"file of {document['pdf_modified_on']}" if document["pdf_modified_on"] else document["document_id"]
+    return f"{_revision_name(document)}, {build_name}"
 
 
 def _draft_note(document: DocumentRecord) -> str:
@@ -305,13 +307,16 @@ def render_changes_overview(reports: Sequence[ChangeReport]) -> str:
         Markdown with all texts escaped; below the table the first changes of boxes, lines, codes and amounts.
     """
     names = [name for name, _ in GROUPS]
-    head = ["| " + " | ".join(["what", "from", "to", *names]) + " |", "| --- | --- | --- |" + " ---: |" * len(names)]
+    table_lines = [
+        "| " + " | ".join(["what", "from", "to", *names]) + " |",
+        "| --- | --- | --- |" + " ---: |" * len(names),
+    ]
     for report in reports:
         cells = [report.subject, report.older, report.newer, *map(str, report.counts.values())]
-        head.append("| " + " | ".join(map(_plain, cells)) + " |")
-    parts = ["\n".join(head)]
+        table_lines.append("| " + " | ".join(map(_plain, cells)) + " |")
+    parts = ["\n".join(table_lines)]
     for report in reports:
-        urgent = [item for item in report.items if item.group in names[:3]]
+        urgent = [item for item in report.items if item.group in _IMPLEMENTED_GROUPS]
         if urgent:
             parts.append(f"**{_plain(report.subject)}, {_plain(report.older)} → {_plain(report.newer)}**")
             parts.append("\n".join(_markdown_item(item) for item in urgent[:_SHOWN_ITEMS]))

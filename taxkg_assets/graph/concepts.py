@@ -45,8 +45,8 @@ def find_entries(links: pl.DataFrame, node_ids: Container[str]) -> Iterator[Entr
     Returns:
         Entries by document, page and position, with duplicates.
     """
-    kept = links.filter(pl.col("kind").is_in(KINDS) & pl.col("term").is_not_null())
-    columns = kept.sort("document_id", "page", "link_ix").select("term", "subterm", *_TARGETS)
+    entry_links = links.filter(pl.col("kind").is_in(KINDS) & pl.col("term").is_not_null())
+    columns = entry_links.sort("document_id", "page", "link_ix").select("term", "subterm", *_TARGETS)
     for term, subterm, *targets in columns.iter_rows():
         target = next((target_id for target_id in targets if target_id is not None and target_id in node_ids), None)
         words = [_without_remark(part) for part in (term, subterm or "")]

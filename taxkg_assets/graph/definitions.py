@@ -82,7 +82,9 @@ class Definitions:
             return None
         forms = self._resolver.find_forms(anchor["anchor_id"], anchor["document_id"])
         faces = [
-            nearest_face[0] for form in forms if (nearest_face := self._resolver.catalogue.find_face(form, of=entry))
+            nearest_face[0]
+            for form in forms
+            if (nearest_face := self._resolver.catalogue.find_face(form, booklet=entry))
         ]
         words = len(name.split())
         if faces:
@@ -90,7 +92,9 @@ class Definitions:
             is_specific = words > 1 or len(name) >= limits.min_single_word_alias_letters
             confidence = _OWN_FORM
         else:
-            rows, is_specific, confidence = self._anywhere.get(name, []), words > 1, _ONLY_FORM
+            rows = self._anywhere.get(name, [])
+            is_specific = words > 1
+            confidence = _ONLY_FORM
         if len(rows) != 1 or not is_specific:
             return None
         (row,) = rows

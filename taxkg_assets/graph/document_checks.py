@@ -28,7 +28,7 @@ def find_lost_references(references: dy.DataFrame[References], edges: dy.DataFra
 
 
 def find_unrelated_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> pl.DataFrame:
-    """Find nodes that are related to nothing but their outline, in documents where these are a large share.
+    """Find nodes whose only relations are those of the outline, in documents where such nodes are a large share.
 
     Args:
         nodes: Nodes of the graph.

@@ -78,12 +78,14 @@ def build_edges(
     resolver = _make_resolver(catalogue, nodes, anchors=anchors, registry=registry_rows)
     texts = sections.select("anchor_id", "text").iter_rows()
     explained = find_explanations(iter_records(lines, LineRecord), resolver.anchors.values(), documents=document_rows)
-    known = frozenset(nodes["node_id"])
+    known_ids = frozenset(nodes["node_id"])
     memory = memory or NoMemory()
-    continued = find_revision_links(documents, anchors, sections=sections, lines=lines, node_ids=known, memory=memory)
+    continued = find_revision_links(
+        documents, anchors, sections=sections, lines=lines, node_ids=known_ids, memory=memory
+    )
     related = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued]
     memory.keep()
-    related += [Link(entry.node_id, entry.target_id, "indexed_at", 1.0) for entry in find_entries(links, known)]
+    related += [Link(entry.node_id, entry.target_id, "indexed_at", 1.0) for entry in find_entries(links, known_ids)]
     edges = pl.concat(
         [
             _structural(_tree_edges(nodes)),
@@ -93,7 +95,7 @@ def build_edges(
             _definition_edges(Definitions(resolver, registry=registry_rows, texts=texts), sections),
         ]
     )
-    if not set(documents["document_id"]) <= known:  # nothing leads to a document whose nodes could not be built
+    if not set(documents["document_id"]) <= known_ids:  # nothing leads to a document whose nodes could not be built
         edges = edges.filter(pl.all_horizontal(pl.col("source_id", "target_id").is_in(nodes["node_id"].implode())))
     return Edges.validate(_choose_best(edges.filter(pl.col("source_id") != pl.col("target_id"))))
 

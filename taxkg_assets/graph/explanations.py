@@ -97,7 +97,7 @@ def find_explanations(
 def _find_booklet(books: Catalogue, form_names: Sequence[str], *, face: Entry) -> tuple[Entry | None, bool]:
     """Return the instructions nearest in revision to a face, and whether they are for its revision."""
     for form_name in form_names:
-        nearest = books.find_nearest(form_name, _BOOKLET, to=face)
+        nearest = books.find_nearest(form_name, _BOOKLET, citing=face)
         if nearest is not None:
             return nearest
     return None, False
@@ -160,7 +160,7 @@ class _Faces:
 
     def translate(self, own: Sequence[LineRecord], booklet: Entry, form: str) -> list[tuple[LineRecord, LineRecord]]:
         """Map lines to the corresponding lines in the revision of the form that a booklet explains."""
-        face = self.catalogue.find_nearest(form, "form", to=booklet)
+        face = self.catalogue.find_nearest(form, "form", citing=booklet)
         if face is None:
             return []
         by_canonical_id = {row["canonical_id"]: row for row in self.lines[face[0].document_id]}

@@ -90,7 +90,7 @@ def read_clauses(
     Returns:
         Statements; None as an end means the line or box of the heading.
     """
-    found: list[FlowStatement] = []
+    statements: list[FlowStatement] = []
     said_before = said.named if said is not None else []
     before = Before(named=said_before, topic=list_topic(topic), is_label=is_label)
     schedules: dict[str, tuple[str, ...]] = {}
@@ -112,14 +112,14 @@ def read_clauses(
             places = [shift(_name_parent(place, schedules), start) for place in places]
             filed_forms, filed_end = find_filed_forms(sentence)
             filed = (filed_forms, start + filed_end) if filed_forms else (forms_alone, start)
-            found += _read_sentence(masked, places, before, heading_kind, offset=start, filed=filed)
+            statements += _read_sentence(masked, places, before, heading_kind, offset=start, filed=filed)
             before.last = places[-1]
             located = list_located(masked, places)
             continue
         if heading_kind == "lines" and ENTERED.fullmatch(sentence):
             # `Enter this amount.` after a sentence that only says where amounts are
-            known_sources = [statement.source for statement in found if statement.target is None]
-            found += [
+            known_sources = [statement.source for statement in statements if statement.target is None]
+            statements += [
                 FlowStatement("from_form", place, None, start, end, "clause")
                 for place in located
                 if place not in known_sources
@@ -127,7 +127,7 @@ def read_clauses(
         located = []
     if said is not None:
         said.named = [place for place in before.begin(is_first=False).named if place.forms]
-    return [statement for statement in found if not _is_shown_elsewhere(statement, found)]
+    return [statement for statement in statements if not _is_shown_elsewhere(statement, statements)]
 
 
 def _blank_introduction(sentence: str) -> str:
@@ -150,11 +150,11 @@ def _find_sentence_places(sentence: str, text_before: str, heading_kind: str) ->
     return [_name_received(place, text_before) for place in places] if below_line else places
 
 
-def _begin_sentence(before: Before, sentence: str, heading_kind: str, *, is_first: bool, has_places: bool) -> Before:
+def _begin_sentence(context: Before, sentence: str, heading_kind: str, *, is_first: bool, has_places: bool) -> Before:
     """Return the context of a sentence: what the one before it named, and how the sentence itself begins.
 
     Args:
-        before: Context of the sentence before it.
+        context: Context of the sentence before it.
         sentence: The sentence.
         heading_kind: What the heading explains.
         is_first: Whether it is the first one of the passage.
@@ -162,19 +162,19 @@ def _begin_sentence(before: Before, sentence: str, heading_kind: str, *, is_firs
     """
     rules = load_flows()
     # `Do not enter it on line 4. Instead, enter it on line 5.`
-    continues_denial = sentence.startswith(("Instead", "Also")) and (before.is_denied or before.was_denied)
+    continues_denial = sentence.startswith(("Instead", "Also")) and (context.is_denied or context.was_denied)
     if sentence.startswith("Instead"):
-        before.is_first = False
+        context.is_first = False
     else:
-        before = before.begin(is_first=is_first)
-    before.was_denied = before.was_denied or continues_denial
-    before.is_denied = not has_places and rules.denials.matches(sentence)
-    before.is_also = sentence.startswith("Also")
+        context = context.begin(is_first=is_first)
+    context.was_denied = context.was_denied or continues_denial
+    context.is_denied = not has_places and rules.denials.matches(sentence)
+    context.is_also = sentence.startswith("Also")
     if heading_kind == "boxes" and _FIGURED.search(sentence):
-        before.is_figured = True
+        context.is_figured = True
     if heading_kind == "lines" and rules.clause_topics.matches(sentence):
-        before.is_topic = True
-    return before
+        context.is_topic = True
+    return context
 
 
 def _is_shown_elsewhere(statement: FlowStatement, found: list[FlowStatement]) -> bool:
@@ -214,7 +214,7 @@ def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
 def _read_sentence(
     masked: str,
     places: list[Place],
-    before: Before,
+    context: Before,
     heading_kind: str,
     *,
     offset: int,
@@ -225,25 +225,25 @@ def _read_sentence(
     Args:
         masked: The sentence, its places masked.
         places: Its places.
-        before: What the sentences before it named; changed.
+        context: What the sentences before it named; changed.
         heading_kind: What the heading explains.
         offset: Where the sentence begins in the passage.
         filed: Forms of the filers that the sentence is about, and where they end in the passage.
     """
-    same = find_same_amount(masked)
-    if same is not None and any(places[index].forms for index in same):
-        into, out_of = (places[index] for index in same)
+    same_amount = find_same_amount(masked)
+    if same_amount is not None and any(places[index].forms for index in same_amount):
+        into, out_of = (places[index] for index in same_amount)
         yield FlowStatement("flows_to", out_of, into, offset, offset + len(masked), "clause_equal")
         return
     words = read_words(masked)
     bounds = split_clauses(masked, words)
     clauses = [Clause(masked[start:end], words.between(start, end)) for start, end in bounds]
-    _relate_clauses(clauses, before)
+    _relate_clauses(clauses, context)
     for (start, end), clause in zip(bounds, clauses, strict=True):
         is_new_subject = masked[:start].endswith("; ") and clause.words.tags[:1] == "y"
         if is_new_subject or _ALTERNATIVE.search(masked[:start]):
-            before.targets = []
-        for source, target in _read_clause(clause, places, before, heading_kind):
+            context.targets = []
+        for source, target in _read_clause(clause, places, context, heading_kind):
             statement = _make_statement(
                 clause, (source, target), heading_kind, filed=filed, span=(offset + start, offset + end)
             )
@@ -255,12 +255,12 @@ def _read_sentence(
             yield statement
 
 
-def _relate_clauses(clauses: list[Clause], before: Before) -> None:
+def _relate_clauses(clauses: list[Clause], context: Before) -> None:
     """Correct what clauses do by the other clauses of their sentence, and remember its conditions.
 
     Args:
         clauses: Clauses of the sentence; changed.
-        before: Context of the sentence; changed.
+        context: Context of the sentence; changed.
     """
     names_shown_amount = any(clause.verb == "shown" for clause in clauses[1:])
     if names_shown_amount and clauses[0].is_forecast:
@@ -269,8 +269,8 @@ def _relate_clauses(clauses: list[Clause], before: Before) -> None:
         if clause.verb == "move" and clause.lemma == "add" and _ADDED_TO.match(next_clause.text):
             clause.verb, clause.is_added = "sum", True
     conditions = [clause for clause in clauses if clause.verb == "condition"]
-    before.is_conditional = bool(conditions)
-    before.is_received = any(_RECEIVED.match(condition.text) for condition in conditions)
+    context.is_conditional = bool(conditions)
+    context.is_received = any(_RECEIVED.match(condition.text) for condition in conditions)
 
 
 def _make_statement(
@@ -317,127 +317,131 @@ def _moves_within(clause: str, source: Place | None, target: Place | None, headi
     return wordings.matches(clause) and not is_only_part
 
 
-def _read_clause(read: Clause, places: list[Place], before: Before, heading_kind: str) -> list[Pair]:
+def _read_clause(clause: Clause, places: list[Place], context: Before, heading_kind: str) -> list[Pair]:
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
-    is_share = read.verb == "move" and load_flows().clause_shares.matches(read.text[read.verb_end :])
-    if is_share and before.fronted is not None:
-        before.fronted = name_partner(before.fronted)
-    found, named_shares = _settle_places(read, places, heading_kind, is_share=is_share)
+    is_share = clause.verb == "move" and load_flows().clause_shares.matches(clause.text[clause.verb_end :])
+    if is_share and context.fronted is not None:
+        context.fronted = name_partner(context.fronted)
+    found_places, named_shares = _settle_places(clause, places, heading_kind, is_share=is_share)
     targets = [
         found_place.place
-        for found_place in found
-        if found_place.role == "target" and found_place.start >= read.verb_end - 1
+        for found_place in found_places
+        if found_place.role == "target" and found_place.start >= clause.verb_end - 1
     ]
-    pairs = find_pairs(read, found, before, heading_kind, is_share=is_share)
-    shares = pair_shares(found) if read.verb in ("move", "moved") else named_shares
+    pairs = find_pairs(clause, found_places, context, heading_kind, is_share=is_share)
+    shares = pair_shares(found_places) if clause.verb in ("move", "moved") else named_shares
     pairs += [pair for pair in shares if pair not in pairs]
-    enters_text = read.verb == "move" and targets and _TEXT_ENTRY.match(read.text[read.verb_end : found[0].start])
+    enters_text = (
+        clause.verb == "move" and targets and _TEXT_ENTRY.match(clause.text[clause.verb_end : found_places[0].start])
+    )
     if enters_text:
-        pairs, found, targets = [], [], []
-    _remember(read, found, targets, pairs, before, heading_kind, places)
-    if fronted := _FRONTED.match(read.text):
-        before.fronted = places[int(fronted[1])]
-    before.remember_moved(pairs, list_moved(read, found[0].start) if found else frozenset())
+        pairs, found_places, targets = [], [], []
+    _remember(clause, found_places, targets, pairs, context, heading_kind, places)
+    if fronted := _FRONTED.match(clause.text):
+        context.fronted = places[int(fronted[1])]
+    context.remember_moved(pairs, list_moved(clause, found_places[0].start) if found_places else frozenset())
     moves_to_own_line = len(targets) == 1 and not targets[0].forms
-    if read.verb == "move" and heading_kind == "lines" and not pairs and moves_to_own_line:
-        before.carried = [*targets]
+    if clause.verb == "move" and heading_kind == "lines" and not pairs and moves_to_own_line:
+        context.carried = [*targets]
     return pairs
 
 
 def _remember(
-    read: Clause,
-    found: list[FoundPlace],
+    clause: Clause,
+    found_places: list[FoundPlace],
     targets: list[Place],
     pairs: list[Pair],
-    before: Before,
+    context: Before,
     heading_kind: str,
     places: list[Place],
 ) -> None:
     """Remember for the next clause which places a clause names, moves, shows or denies.
 
     Args:
-        read: The clause.
-        found: Its places with their roles.
+        clause: The clause.
+        found_places: Its places with their roles.
         targets: Places that it moves an amount to.
         pairs: Sources and targets that it joins.
-        before: What the clauses so far named; changed.
+        context: What the clauses so far named; changed.
         heading_kind: What the heading explains.
         places: Places of the sentence.
     """
-    verb = read.verb
-    sources = [found_place.place for found_place in found if found_place.role in ("source", "aside")]
+    verb = clause.verb
+    sources = [found_place.place for found_place in found_places if found_place.role in ("source", "aside")]
     if verb == "equal" and heading_kind != "lines":
-        before.shown = [*before.shown, *(place for place in sources if place.forms)]
+        context.shown = [*context.shown, *(place for place in sources if place.forms)]
     elif verb == "move":
-        before.is_here = before.is_here or (not targets and read.is_here)
-        if not heading_kind and not targets and not is_elsewhere(read.text):
-            before.taken = [place for place in sources if place.forms]
+        context.is_here = context.is_here or (not targets and clause.is_here)
+        if not heading_kind and not targets and not is_elsewhere(clause.text):
+            context.taken = [place for place in sources if place.forms]
     elif verb == "moved" and not pairs and all(target.kind == "box" for target in targets):
-        before.shown, targets = [*before.shown, *targets], []
+        context.shown, targets = [*context.shown, *targets], []
     elif verb == "condition":
-        sources = _remember_condition(read, found, before, heading_kind)
+        sources = _remember_condition(clause, found_places, context, heading_kind)
     elif verb == "sum":
-        sources = [found_place.place for found_place in found if found_place.role]
-        if read.is_added:
+        sources = [found_place.place for found_place in found_places if found_place.role]
+        if clause.is_added:
             sources = [place for place in sources if place.forms] or sources
-        before.is_computed = before.is_computed or not all(place.forms for place in sources)
+        context.is_computed = context.is_computed or not all(place.forms for place in sources)
     elif verb == "negated":
-        roles = find_roles(read.text, places, read.words)
+        roles = find_roles(clause.text, places, clause.words)
         denied = [found_place.place for found_place in roles if found_place.role == "source"]
-        before.denied = [place for place in denied if place.forms]
-        before.is_denied, sources, targets = True, [], []
+        context.denied = [place for place in denied if place.forms]
+        context.is_denied, sources, targets = True, [], []
     elif verb == "compute":
-        before.is_computed = True
-    if verb in _NAMING or (verb == "condition" and "show" in read.words.lemmas):
-        before.shown = [*before.shown, *sources]
-    before.sources = sources or before.sources
-    before.targets = targets or before.targets
+        context.is_computed = True
+    if verb in _NAMING or (verb == "condition" and "show" in clause.words.lemmas):
+        context.shown = [*context.shown, *sources]
+    context.sources = sources or context.sources
+    context.targets = targets or context.targets
     if pairs:
-        before.is_own = any(source is None for source, _ in pairs)
+        context.is_own = any(source is None for source, _ in pairs)
 
 
-def _remember_condition(read: Clause, found: list[FoundPlace], before: Before, heading_kind: str) -> list[Place]:
+def _remember_condition(
+    clause: Clause, found_places: list[FoundPlace], context: Before, heading_kind: str
+) -> list[Place]:
     """Remember which amounts a condition names, and return the places whose amounts its main clause may move."""
-    if "F" in read.words.tags:
-        before.named = []
-    is_on_one_place = _SUBJECT.match(read.text) is not None
-    sources = [found_place.place for found_place in found if found_place.role or is_on_one_place]
-    names_amount = any(not names_code(found_place.left) for found_place in found)
-    before.is_on_own = heading_kind == "lines" and not found and _OWN_SUBJECT.match(read.text) is not None
+    if "F" in clause.words.tags:
+        context.named = []
+    is_on_one_place = _SUBJECT.match(clause.text) is not None
+    sources = [found_place.place for found_place in found_places if found_place.role or is_on_one_place]
+    names_amount = any(not names_code(found_place.left) for found_place in found_places)
+    context.is_on_own = heading_kind == "lines" and not found_places and _OWN_SUBJECT.match(clause.text) is not None
     # `If line 4 exceeds line 5, enter the difference`: what follows is a result.
-    before.is_computed = before.is_computed or (names_amount and not sources)
+    context.is_computed = context.is_computed or (names_amount and not sources)
     return sources
 
 
 def _settle_places(
-    read: Clause, places: list[Place], heading_kind: str, *, is_share: bool
+    clause: Clause, places: list[Place], heading_kind: str, *, is_share: bool
 ) -> tuple[list[FoundPlace], list[Pair]]:
     """Return the places of a clause with their roles, and the shares that it names without moving them.
 
     The verb of a clause on boxes that others fill in becomes `shown`.
     """
     below_line = heading_kind == "lines"
-    found = find_roles(read.text, places, read.words)
-    for found_place in found:
-        is_used = read.lemma == "use" and not _USED.match(read.text[read.verb_end : found_place.start])
-        if found_place.role == "amount" and (read.verb == "sum" or is_used):
+    found_places = find_roles(clause.text, places, clause.words)
+    for found_place in found_places:
+        is_used = clause.lemma == "use" and not _USED.match(clause.text[clause.verb_end : found_place.start])
+        if found_place.role == "amount" and (clause.verb == "sum" or is_used):
             found_place.role = "source"
-    if below_line and read.lemma == "add" and any(_is_summand(found_place) for found_place in found[1:]):
-        read.verb = "sum"
-    shares = pair_shares(found) if read.verb in ("", "named") else []
-    decide_roles(found, verb=read.verb, verb_end=read.verb_end, is_share=is_share, heading_kind=heading_kind)
-    decide_roles_of_asides(found, heading_kind=heading_kind, verb=read.verb)
-    if read.verb == "moved" and below_line:
-        begins_with_only_place = len(found) == 1 and not found[0].left.strip()
-        if begins_with_only_place and read.is_here:  # `Form 2889, line 4, is entered here`
-            found[0].role = "source"
-    for found_place in found:
+    if below_line and clause.lemma == "add" and any(_is_summand(found_place) for found_place in found_places[1:]):
+        clause.verb = "sum"
+    shares = pair_shares(found_places) if clause.verb in ("", "named") else []
+    decide_roles(found_places, verb=clause.verb, verb_end=clause.verb_end, is_share=is_share, heading_kind=heading_kind)
+    decide_roles_of_asides(found_places, heading_kind=heading_kind, verb=clause.verb)
+    if clause.verb == "moved" and below_line:
+        begins_with_only_place = len(found_places) == 1 and not found_places[0].left.strip()
+        if begins_with_only_place and clause.is_here:  # `Form 2889, line 4, is entered here`
+            found_places[0].role = "source"
+    for found_place in found_places:
         if found_place.place.kind == "column" and found_place.role == "target":
             found_place.role = ""
-    if read.verb == "moved" and below_line and _is_on_received_form(found, read):
-        read.verb = "shown"
-        decide_roles(found, verb=read.verb, verb_end=read.verb_end, is_share=False)
-    return found, shares
+    if clause.verb == "moved" and below_line and _is_on_received_form(found_places, clause):
+        clause.verb = "shown"
+        decide_roles(found_places, verb=clause.verb, verb_end=clause.verb_end, is_share=False)
+    return found_places, shares
 
 
 def _is_summand(found_place: FoundPlace) -> bool:
@@ -445,12 +449,12 @@ def _is_summand(found_place: FoundPlace) -> bool:
     return found_place.role in ("target", "amount") and SUM_TO.search(found_place.left) is not None
 
 
-def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
+def _is_on_received_form(found_places: list[FoundPlace], clause: Clause) -> bool:
     """Decide whether a passive names boxes of forms that others fill in: amounts are shown there, not moved."""
-    is_sent = " to you " in read.text
+    is_sent = " to you " in clause.text
     are_received = [
         found_place.place.kind == "box" and (is_sent or not "".join(found_place.place.forms).startswith("Schedule K-"))
-        for found_place in found
+        for found_place in found_places
     ]
-    is_forecast = "will" in read.words.lemmas[: read.words.before(read.verb_end)]
-    return any(are_received) if is_forecast else bool(found) and all(are_received)
+    is_forecast = "will" in clause.words.lemmas[: clause.words.before(clause.verb_end)]
+    return any(are_received) if is_forecast else bool(found_places) and all(are_received)

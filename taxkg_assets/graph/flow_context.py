@@ -24,7 +24,7 @@ class Before:
         named: Places that show the amount that the sentence before it is about.
         moved_to: Places that the sentence before it moved an amount to.
         last: Last place of the sentence before it.
-        is_first: Whether it is the first one of its passage.
+        is_first: Whether the next sentence is the first of its passage.
         is_own: Whether it, or the one before it, moved the amount of the heading.
         is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
         is_denied: Whether it says where an amount does not go.
@@ -75,7 +75,7 @@ class Before:
         """Remember which amount a clause moved.
 
         Args:
-            pairs: Its sources and targets.
+            pairs: Source and target of each amount that the clause moves.
             words: Content words that name the amount.
         """
         self.object = words or self.object
@@ -87,10 +87,10 @@ class Before:
         """Return the context of the next sentence.
 
         Args:
-            is_first: Whether it is the first one of its passage.
+            is_first: Whether the next sentence is the first of its passage.
 
         Returns:
-            What this one named and did; a sentence without places changes nothing.
+            What this sentence named and did; if it has no places, what the sentences before it did.
         """
         if not (self.sources or self.targets or self.shown or self.is_computed):
             return replace(
@@ -103,9 +103,10 @@ class Before:
                 denied=[],
             )
         is_named = bool(self.shown) and not self.is_computed
-        shown = [*([] if self.targets else self.named), *self.shown] if is_named else []
+        named_before = [] if self.targets else self.named
+        named = [*named_before, *self.shown] if is_named else []
         return Before(
-            named=shown,
+            named=named,
             moved_to=self.targets,
             last=self.last,
             is_first=is_first,
@@ -127,73 +128,73 @@ class Said:
     named: list[Place] = field(default_factory=list)
 
 
-def find_origins(means: str, before: Before, heading_kind: str) -> list[Place | None]:
-    """Find the source of an amount that a clause refers to by a pronoun, or does not name.
+def find_origins(means: str, context: Before, heading_kind: str) -> list[Place | None]:
+    """Find the source of an amount that a clause only refers to by a pronoun, or leaves out.
 
     After `Add lines 2 and 3 of Form 2889`, `this amount` is a sum and has no source; after `Your dues are in box 4`, it
     is the amount of box 4.
 
     Args:
-        means: What its words mean, from `find_object`.
-        before: What the clauses before it named.
+        means: Class of the amount, from `find_object`.
+        context: What the clauses before it named.
         heading_kind: What the heading explains.
 
     Returns:
         Its places; None means the line or box of the heading.
     """
     below_line = heading_kind == "lines"
-    if means == "here" or (means and before.is_label):
+    if means == "here" or (means and context.is_label):
         return [None] if below_line else []
     if not means:
         return []
-    is_topic = before.is_topic and not before.sources
-    if below_line and (before.is_here or is_topic):
+    is_topic = context.is_topic and not context.sources
+    if below_line and (context.is_here or is_topic):
         return [None]
-    if before.is_computed or before.is_figured:  # the amount is that of no place
+    if context.is_computed or context.is_figured:  # the amount is that of no place
         return []
-    places = _find_named_before(means, before, heading_kind)
+    places = _find_named_before(means, context, heading_kind)
     if places:
         return [*places]
-    if _is_of_heading(means, before, heading_kind):
+    if _is_of_heading(means, context, heading_kind):
         return [None]
-    is_denied = before.is_denied or before.was_denied
-    return [*before.denied] if is_denied else [*before.named]
+    is_denied = context.is_denied or context.was_denied
+    return [*context.denied] if is_denied else [*context.named]
 
 
-def _find_named_before(means: str, before: Before, heading_kind: str) -> list[Place]:
+def _find_named_before(means: str, context: Before, heading_kind: str) -> list[Place]:
     """Return the places that the words for an amount refer to, nearest first: this sentence, then the one before it."""
-    of_sentence = before.sources or before.targets
+    of_sentence = context.sources or context.targets
     if of_sentence:
         return of_sentence
     refers_to_sentence_before = means == "this" or (means == "own" and heading_kind == "lines")
-    if refers_to_sentence_before and before.named:
-        return before.named
-    return before.was_taken if not heading_kind and means in ("own", "this") else []
+    if refers_to_sentence_before and context.named:
+        return context.named
+    return context.was_taken if not heading_kind and means in ("own", "this") else []
 
 
-def _is_of_heading(means: str, before: Before, heading_kind: str) -> bool:
+def _is_of_heading(means: str, context: Before, heading_kind: str) -> bool:
     """Decide whether the words for an amount mean that of the heading."""
     if heading_kind == "boxes":
         return True
-    if heading_kind != "lines" or before.was_denied:
+    if heading_kind != "lines" or context.was_denied:
         return False
     if means in ("own", "this"):
         return True
     if means == "first":
-        return before.is_first or before.is_own or before.is_on_own
-    return means == "amount" and (before.is_own or before.is_on_own)
+        return context.is_first or context.is_own or context.is_on_own
+    return means == "amount" and (context.is_own or context.is_on_own)
 
 
-def find_shared_total(before: Before) -> Place | None:
+def find_shared_total(context: Before) -> Place | None:
     """Find the previously named line of Schedule K whose amount the partners share.
 
     Args:
-        before: What the clauses before named.
+        context: What the clauses before named.
 
     Returns:
         The line; None means the line of the heading.
     """
-    origin = before.targets[-1] if before.targets else before.last
+    origin = context.targets[-1] if context.targets else context.last
     if origin is None or len(origin.keys) != 1:
         return None
     return origin if WHOLE.match("".join(origin.forms)) else None

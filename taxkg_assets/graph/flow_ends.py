@@ -123,8 +123,8 @@ class Lines:
             The line, or an end with a `problem` that says why there is none.
         """
         name = self.name_form(form, about)
-        shown = f"{place.kind}_{key}" if key else place.label
-        end = End(name or form, shown, place.part, place.column, code=place.code)
+        shown_name = f"{place.kind}_{key}" if key else place.label
+        end = End(name or form, shown_name, place.part, place.column, code=place.code)
         if not name:
             return _fail(end, "the form is not named")
         revision = self._find_revision_of_place(name, place, about)
@@ -135,7 +135,8 @@ class Lines:
             return _fail(end, "the line is not named")
         if key:
             part = about.part if document == about.document_id else ""
-            rows, problem = self._by_key(document, place, key, part), NO_LINE
+            rows = self._by_key(document, place, key, part)
+            problem = NO_LINE
         else:
             rows, problem = self._by_label(document, place.label, other_form)
         if len(rows) != 1:
@@ -168,8 +169,8 @@ class Lines:
         if end.problem != SEVERAL:
             return [end]
         name = self.name_form(form, about)
-        found = self.find_revision(name, about.year)
-        document, is_same = (about.document_id, True) if about.document_id else found or ("", True)
+        revision = self.find_revision(name, about.year)
+        document, is_same = (about.document_id, True) if about.document_id else revision or ("", True)
         rows = self._by_key(document, place, key, about.part)
         return [End(name, row["key"], row["part"], "", row, is_same) for row in rows]
 
@@ -250,16 +251,20 @@ class Lines:
         if not finals or year is None:
             return None
         of_year = [row for row in finals if year_of(row) == year]
-        # A revision for continuous use holds for its year and later ones.
-        lasting = [row for row in finals if row["tax_year"] is None and (year_of(row) or year + 1) <= year]
+
+        def is_in_use(row: Row) -> bool:
+            """Return whether a revision is for continuous use, which begins with its year, and has begun."""
+            first_year = year_of(row)
+            return row["tax_year"] is None and first_year is not None and 0 < first_year <= year
 
         def rank(row: Row) -> tuple[int, int, int, str]:
-            """Put the nearest year first, the later one of two as near, then the document with the shortest name."""
+            """Put the nearest year first, of equally near ones the later, then the document with the shortest id."""
             own_year = year_of(row) or 0
             return abs(own_year - year), -own_year, len(row["document_id"]), row["document_id"]
 
-        nearest = min(of_year or lasting or finals, key=rank)
-        return nearest["document_id"], bool(of_year or lasting)
+        applicable = of_year or [row for row in finals if is_in_use(row)]
+        nearest = min(applicable or finals, key=rank)
+        return nearest["document_id"], bool(applicable)
 
     def has_only_lines(self, form: str) -> bool:
         """Return whether a form of the library numbers lines and no boxes.
@@ -340,17 +345,17 @@ class Lines:
         """
         if load_flows().unnamed.matches(label):
             return [], "the line is not named"
-        wanted = fold_label(label)
+        folded_label = fold_label(label)
         labels = [(row, fold_label(row["label"])) for row in self._rows[document]]
-        rows = [row for row, own_label in labels if own_label == wanted]
-        if not rows and wanted:
-            longer = [row for row, own_label in labels if own_label.startswith(f"{wanted} ")]
+        rows = [row for row, own_label in labels if own_label == folded_label]
+        if not rows and folded_label:
+            longer = [row for row, own_label in labels if own_label.startswith(f"{folded_label} ")]
             rows = [row for row in longer if not _is_from_another(row["label"], other_form)]
         filled = [row for row in rows if row["field_count"]]
         if len(filled) == 1:
             rows = filled
         if len(rows) == 1 and not rows[0]["field_count"] and other_form:
-            rows = self._list_below(rows[0], wanted, other_form) or rows
+            rows = self._list_below(rows[0], folded_label, other_form) or rows
         return rows, NO_LABEL
 
     def _list_below(self, head: Row, wanted: str, other_form: str) -> list[Row]:
@@ -374,12 +379,12 @@ def _parent_of(form: str) -> str:
 
 def _is_from_another(label: str, form: str) -> bool:
     """Decide whether a label names lines of other forms than one: `Wages from Form 8919` is no line for a W-2."""
-    named = [name for place in find_places(label) for name in place.forms]
-    return bool(form and named) and not any(form_pattern(form).fullmatch(name) for name in named)
+    named_forms = [name for place in find_places(label) for name in place.forms]
+    return bool(form and named_forms) and not any(form_pattern(form).fullmatch(name) for name in named_forms)
 
 
 def year_of(document: Row) -> int | None:
-    """Return the tax year of a document, else the year of its revision; None for one without both.
+    """Return the tax year of a document, or else the year of its revision; None if it states neither.
 
     Args:
         document: Row of `documents`.

@@ -25,16 +25,16 @@ def read_label_statements(label: str) -> list[FlowStatement]:
     Returns:
         Statements; None as an end means the line of the label. Lines of the same form are operands of its formula.
     """
-    found = [
+    statements = [
         statement
         for statement in read_label(label)
         if statement.relation != "from_form" or (statement.source and statement.source.forms)
     ]
-    known = {list_ends(statement) for statement in found}
+    known_ends = {list_ends(statement) for statement in statements}
     for statement in read_clauses(label, heading_kind="lines", is_label=True):
         if _is_on_other_form(statement) and _moves_amount_of_line(statement, label):
-            found += [statement] if list_ends(statement) not in known else []
-    return found
+            statements += [statement] if list_ends(statement) not in known_ends else []
+    return statements
 
 
 def _is_on_other_form(statement: FlowStatement) -> bool:

@@ -103,7 +103,7 @@ def read_lead_in(text: str, *, heading_kind: str) -> tuple[bool, Place | None]:
         heading_kind: What its heading explains: `boxes`, `lines` or empty.
 
     Returns:
-        None as the place means the line of the heading.
+        Whether it does, and the place; None as the place means the line of the heading.
     """
     sentence = _last_sentence(text)
     places = find_places(sentence)
@@ -118,16 +118,16 @@ def read_lead_in(text: str, *, heading_kind: str) -> tuple[bool, Place | None]:
     start, clause = next(((low, clause) for low, clause in reversed(clauses) if low <= end.start()), clauses[-1])
     if clause.verb != "move" or start + clause.verb_end > end.start():
         return False, None
-    found = find_roles(clause.text, places, clause.words)
-    named = [found_place.place for found_place in found if found_place.role in ("source", "amount")]
-    if len(named) == 1 == len(found):
-        return True, named[0]
+    found_places = find_roles(clause.text, places, clause.words)
+    named_places = [found_place.place for found_place in found_places if found_place.role in ("source", "amount")]
+    if len(named_places) == 1 == len(found_places):
+        return True, named_places[0]
     means = (
         find_object(clause, end.start("place") - start)
         if end["place"]
         else classify_listed_object(clause, end.start() - start)
     )
-    return not found and heading_kind == "lines" and means == "own", None
+    return not found_places and heading_kind == "lines" and means == "own", None
 
 
 def find_listed_form(text: str) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
 
     Args:
         item: The item.
-        forms: Forms of a place that names no form.
+        forms: Forms to assign to a place that names none.
 
     Returns:
         Statements of flows.
@@ -162,10 +162,10 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
         return []
     places = find_places(first)
     forms = find_filed_forms(first)[0] or forms
-    found: list[FlowStatement] = []
+    statements: list[FlowStatement] = []
     for found_place in find_roles(mask(first, places), places):
-        is_first = not found and not found_place.role and _ALONE.match(found_place.left)
+        is_first = not statements and not found_place.role and _ALONE.match(found_place.left)
         place = found_place.place if found_place.place.forms else replace(found_place.place, forms=forms)
         if place.forms and (is_first or found_place.role in ("source", "aside", "amount")):
-            found.append(FlowStatement("from_form", place, None, 0, end, "list_item"))
-    return found
+            statements.append(FlowStatement("from_form", place, None, 0, end, "list_item"))
+    return statements

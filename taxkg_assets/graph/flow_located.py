@@ -27,15 +27,15 @@ _SHOWS = re.compile(r"[mA]*(?P<verb>[ZV])A*")
 
 
 def list_located(masked: str, places: list[Place]) -> list[Place]:
-    """List the boxes and lines of other forms that a sentence only names as showing an amount.
+    """List the boxes and lines of other forms that a sentence only mentions because they show an amount.
 
     Args:
         masked: The sentence, its places masked.
         places: Its places.
 
     Returns:
-        Places with their forms; a box without one is on the form that the sentence names next. Empty if the sentence
-        states a condition or a denial, or if one of the places shows what is no amount.
+        Places with their forms; a box without a form is on the form that the sentence names next. Empty if the
+        sentence states a condition or a denial, or if one of the places does not show an amount.
     """
     words = read_words(masked)
     if condition := _CONDITION.match(words.tags):
@@ -45,12 +45,12 @@ def list_located(masked: str, places: list[Place]) -> list[Place]:
     at = [index for index, tag in enumerate(words.tags) if tag == "P"]
     if len(at) != len(places) or not _locates(words, at):
         return []
-    found: list[Place] = []
+    located: list[Place] = []
     forms: tuple[str, ...] = ()
     for place in reversed(places):
         forms = place.forms or forms
-        found.insert(0, replace(place, forms=forms) if place.kind == "box" else place)
-    return [place for place in found if place.forms]
+        located.insert(0, replace(place, forms=forms) if place.kind == "box" else place)
+    return [place for place in located if place.forms]
 
 
 def _locates(words: Words, at: list[int]) -> bool:

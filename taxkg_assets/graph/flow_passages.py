@@ -86,7 +86,12 @@ class _Before:
 
 
 def read_passages(
-    passages: pl.DataFrame, anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
+    passages: pl.DataFrame,
+    anchors: pl.DataFrame,
+    documents_by_id: Mapping[str, Row],
+    known_lines: Lines,
+    *,
+    owners: Owners,
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the passages of instructions and publications that name a line.
 
@@ -94,7 +99,7 @@ def read_passages(
         passages: Passages of instructions, publications and forms, from `select_passages`.
         anchors: Headings that own them.
         documents_by_id: Rows of `documents` by document_id.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
         owners: What the passages below each heading are about.
 
     Yields:
@@ -114,19 +119,23 @@ def read_passages(
         row["key"] = owners.line_keys.get(row["anchor_id"]) or row["key"]
         scope = owners.scopes.get(row["anchor_id"], "")
         schedules_of_document = schedules.get(row["document_id"], {})
-        subject = find_subject(row, document, heading, known, scope=scope, schedules=schedules_of_document)
+        subject = find_subject(row, document, heading, known_lines, scope=scope, schedules=schedules_of_document)
         subject = _restrict_end(subject, row)
         before.amounts[row["document_id"]].add(row["text"])
         before.placed += [(row, subject.about, amount) for amount in read_placed_amounts(row["text"])]
         for statement in _read_statements(row, before, subject):
-            placed = _place_on_named_forms(statement, row, document, subject, before=before, known=known)
-            if _names_both_ends(placed, subject, known):
+            placed = _place_on_named_forms(statement, row, document, subject, before=before, known_lines=known_lines)
+            if _names_both_ends(placed, subject, known_lines):
                 stated = _place_of(row, placed)
-                yield from list_rows(placed, subject.end, subject.about, known=known, stated=stated, text=row["text"])
+                yield from list_rows(
+                    placed, subject.end, subject.about, known_lines=known_lines, printed_at=stated, text=row["text"]
+                )
     for passage, about, amount in before.placed:
         for statement in before.amounts[passage["document_id"]].join(amount):
             stated = _place_of(passage, statement)
-            yield from list_rows(statement, None, about, known=known, stated=stated, text=passage["text"])
+            yield from list_rows(
+                statement, None, about, known_lines=known_lines, printed_at=stated, text=passage["text"]
+            )
 
 
 def _restrict_end(subject: Subject, row: Row) -> Subject:
@@ -153,7 +162,7 @@ def _read_statements(row: Row, before: _Before, subject: Subject) -> Iterator[Fl
 
 
 def _place_on_named_forms(
-    statement: FlowStatement, row: Row, document: Row, subject: Subject, *, before: _Before, known: Lines
+    statement: FlowStatement, row: Row, document: Row, subject: Subject, *, before: _Before, known_lines: Lines
 ) -> FlowStatement:
     """Assign to places without a form the one that the heading, an earlier passage or the sentence names.
 
@@ -163,41 +172,43 @@ def _place_on_named_forms(
         document: Row of `documents`.
         subject: What the passage is about.
         before: What earlier passages named.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
 
     Returns:
         The statement; places that no rule knows the form of stay without one.
     """
-    heading, text, form = row["heading"] or "", row["text"], subject.about.form
+    heading = row["heading"] or ""
+    text = row["text"]
+    form = subject.about.form
     statement = _share_of_line(_place_on_form_of_filers(statement, heading), subject.end)
     statement = _place_on_return(statement, text, document["form"])
     if subject.heading_kind not in ("boxes", "given"):
         statement = _place_on_form_of_lead_in(statement, before)
-    if not form or known.has_only_lines(form):
-        statement = place_on_form_before(statement, text, find_heading_form(heading, known))
+    if not form or known_lines.has_only_lines(form):
+        statement = place_on_form_before(statement, text, find_heading_form(heading, known_lines))
     return statement if form else place_on_completed_form(statement, text)
 
 
-def _names_both_ends(statement: FlowStatement, subject: Subject, known: Lines) -> bool:
+def _names_both_ends(statement: FlowStatement, subject: Subject, known_lines: Lines) -> bool:
     """Decide whether both ends of a statement are on known forms."""
     has_formless_place = any(place and not place.forms for place in (statement.source, statement.target))
     if has_formless_place and not subject.about.form:
         return False
     is_of_clause = statement.rule_id.startswith("clause")
     return not is_of_clause or _has_ends(
-        statement, subject.end, subject.about, known, heading_kind=subject.heading_kind
+        statement, subject.end, subject.about, known_lines, heading_kind=subject.heading_kind
     )
 
 
 def read_headings(
-    anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
+    anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known_lines: Lines, *, owners: Owners
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from booklet headings of lines that name the source of the amount.
 
     Args:
         anchors: Headings.
         documents_by_id: Rows of `documents` by document_id.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
         owners: What the passages below each heading are about.
 
     Yields:
@@ -207,13 +218,15 @@ def read_headings(
     for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
         scope = owners.scopes.get(row["anchor_id"], "")
         document = documents_by_id[row["document_id"]]
-        about, _, own = find_subject(row, document, row["heading"], known, scope=scope, schedules={})
-        if own is None or row["perspective"] == "face":
+        about, _, own_end = find_subject(row, document, row["heading"], known_lines, scope=scope, schedules={})
+        if own_end is None or row["perspective"] == "face":
             continue
         stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
         for statement in read_heading(row["heading"]):
-            if names_other(statement.source, about, known):
-                yield from list_rows(statement, own, about, known=known, stated=stated, text=row["heading"])
+            if names_other(statement.source, about, known_lines):
+                yield from list_rows(
+                    statement, own_end, about, known_lines=known_lines, printed_at=stated, text=row["heading"]
+                )
 
 
 def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
@@ -255,20 +268,20 @@ def _read_passage(row: Row, before: _Before, *, heading_kind: str, topic: str) -
     if is_list_item or not is_below_same_heading:
         before.said = Said()
     statements = read_passage(text, heading_kind="" if heading_kind == "given" else heading_kind)
-    known = {list_ends(statement) for statement in statements}
+    known_ends = {list_ends(statement) for statement in statements}
     further = [
         *read_clauses(text, heading_kind=heading_kind, said=before.said, topic=topic),
         *_read_source_items(row, before, heading_kind, is_list_item=is_list_item, is_same=is_below_same_heading),
         *_read_target_items(text, before, heading_kind, is_list_item=is_list_item, is_same=is_below_same_heading),
     ]
-    statements += [statement for statement in further if list_ends(statement) not in known]
+    statements += [statement for statement in further if list_ends(statement) not in known_ends]
     if not is_below_same_heading:
         before.anchor_id, before.column_forms, before.boxes = row["anchor_id"], (), {}
     if "box" in text:
         boxes = [place for place in find_places(text) if place.kind == "box" and place.forms]
         before.boxes |= {key: box.forms for box in boxes for key in box.keys}
-    whole = [statement for statement in statements if names_whole(statement, text)]
-    single = [part for statement in whole for part in pair_in_turn(statement, text)]
+    whole_amounts = [statement for statement in statements if names_whole(statement, text)]
+    single = [part for statement in whole_amounts for part in pair_in_turn(statement, text)]
     return [_place_on_form_of_column(statement, before) for statement in single]
 
 
@@ -323,29 +336,31 @@ def _place_on_form_of_column(statement: FlowStatement, before: _Before) -> FlowS
     return replace(statement, target=replace(target, forms=before.column_forms))
 
 
-def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, heading_kind: str) -> bool:
+def _has_ends(
+    statement: FlowStatement, own_end: End | None, about: About, known_lines: Lines, *, heading_kind: str
+) -> bool:
     """Decide whether a clause names two forms: a box is on a named form, and no line moves to another of its form.
 
     Args:
         statement: What the clause states.
-        own: Box or line of the heading.
+        own_end: Box or line of the heading.
         about: What the passage is about.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
         heading_kind: What the heading explains.
     """
     source, target = statement.source, statement.target
-    names_own_form = own is not None and bool(own.form)
+    names_own_form = own_end is not None and bool(own_end.form)
     if statement.rule_id == WITHIN:
         return names_own_form
     places = [place for place in (source, target) if place is not None]
-    if any(place.kind == "box" and _has_lines_only(place, known, about) for place in places):
+    if any(place.kind == "box" and _has_lines_only(place, known_lines, about) for place in places):
         return False
-    if any(_is_no_line(place, known, about) for place in places):
+    if any(_is_no_line(place, known_lines, about) for place in places):
         return False
     if target is None:
         return names_own_form
     if source is None:
-        return names_own_form and (statement.rule_id != "clause" or names_other(target, about, known))
+        return names_own_form and (statement.rule_id != "clause" or names_other(target, about, known_lines))
     if source.kind == "column":
         return False
     if source.kind == target.kind == "box":
@@ -355,35 +370,35 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
         if is_named_before_clause or is_same_form:
             return False
     has_formless_box = any(place.kind == "box" and not place.forms for place in places)
-    form_has_boxes = heading_kind == "boxes" or not known.has_only_lines(about.form)
+    form_has_boxes = heading_kind == "boxes" or not known_lines.has_only_lines(about.form)
     if has_formless_box and not form_has_boxes:
         return False
     return bool(about.form or (source.forms and target.forms))
 
 
-def _has_lines_only(place: Place, known: Lines, about: About) -> bool:
+def _has_lines_only(place: Place, known_lines: Lines, about: About) -> bool:
     """Decide whether a form of a place numbers lines only: `box 4 on your Form 2040` is in another box."""
-    forms = [known.name_form(form, about) for form in place.forms]
+    forms = [known_lines.name_form(form, about) for form in place.forms]
     is_schedule = any(form.startswith("Schedule") and not form.startswith("Schedule K-") for form in forms)
-    return is_schedule or any(known.has_only_lines(form) for form in forms)
+    return is_schedule or any(known_lines.has_only_lines(form) for form in forms)
 
 
-def _is_no_line(place: Place, known: Lines, about: About) -> bool:
+def _is_no_line(place: Place, known_lines: Lines, about: About) -> bool:
     """Decide whether a line that names no form is none of the form that the text is about."""
     if place.forms or not place.keys or place.kind != "line":
         return False
-    return known.find(place, about, key=place.keys[0], form="").problem == NO_LINE
+    return known_lines.find(place, about, key=place.keys[0], form="").problem == NO_LINE
 
 
-def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
+def _share_of_line(statement: FlowStatement, own_end: End | None) -> FlowStatement:
     """Add to a share of a partner the line with the number of its box: below `Line 4`, box 4a is for line 4a."""
     target = statement.target
-    if own is None or statement.source is not None or target is None:
+    if own_end is None or statement.source is not None or target is None:
         return statement
-    if target.kind != "box" or len(target.keys) != 1 or not target.forms or not own.key.startswith("line_"):
+    if target.kind != "box" or len(target.keys) != 1 or not target.forms or not own_end.key.startswith("line_"):
         return statement
     key = target.keys[0]
-    if key[:-1] != own.key.removeprefix("line_"):
+    if key[:-1] != own_end.key.removeprefix("line_"):
         return statement
     line = Place((), target.keys, "line", "", "", "", target.start, target.end)
     return replace(statement, source=line)
@@ -423,10 +438,10 @@ def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[Fl
         yield replace(statement, source=of_place if source else of_heading, target=of_place if target else of_heading)
 
 
-def find_heading_form(heading: str, known: Lines) -> str:
+def find_heading_form(heading: str, known_lines: Lines) -> str:
     """Return the information return in a heading: `Form 2099 transactions`; empty for other forms."""
     match = _ABOUT_FORM.match(heading)
-    return match[1] if match and not known.has_only_lines(match[1]) else ""
+    return match[1] if match and not known_lines.has_only_lines(match[1]) else ""
 
 
 def place_on_form_before(statement: FlowStatement, text: str, heading_form: str) -> FlowStatement:

@@ -99,7 +99,7 @@ class Clause:
 
     @property
     def lemma(self) -> str:
-        """Return the base form of the verb; that of the last word where the clause has none."""
+        """Return the base form of the verb, or of the last word if the clause has no verb."""
         return self.words.lemmas[self.words.before(self.verb_end) - 1] if self.words.lemmas else ""
 
     @property
@@ -180,9 +180,9 @@ def _find_start(tags: str, at: int, last: int) -> int:
         return start
     low = last + 1
     for mark in (";", ",", "c"):
-        found = tags.rfind(mark, low, start)
-        if found >= 0 and "P" in tags[low:found] + ("P" if last < 0 else ""):
-            return found + 1 if last >= 0 or tags[:1] in ("s", "t") else 0
+        mark_ix = tags.rfind(mark, low, start)
+        if mark_ix >= 0 and "P" in tags[low:mark_ix] + ("P" if last < 0 else ""):
+            return mark_ix + 1 if last >= 0 or tags[:1] in ("s", "t") else 0
     return 0
 
 
@@ -291,16 +291,16 @@ def _is_to_complete(tags: str, lemmas: tuple[str, ...], at: int) -> bool:
     is_before_place = tags[complete + 1 : complete + 2] == "P"
     if not is_before_place and lemmas[complete + 1 : complete + 3] != ("this", "line"):
         return False
-    used = _USED.match(tags, at + 1, complete)
-    if used is None:
+    match = _USED.match(tags, at + 1, complete)
+    if match is None:
         return False
-    if not used["noun"]:  # only the place is named: `Use Form 2889, line 4, to complete`
+    if not match["noun"]:  # only the place is named: `Use Form 2889, line 4, to complete`
         return True
-    return names_amount(lemmas[used.start("noun") : used.end("noun")])
+    return names_amount(lemmas[match.start("noun") : match.end("noun")])
 
 
 def find_object(clause: Clause, target: int) -> str:
-    """Classify what a clause without a source moves to a place.
+    """Classify the amount that a clause moves to a place, if the clause names no source for it.
 
     `This amount is reported on line 4` moves an amount named before (`this`); `Enter the total on line 4` moves that of
     the heading, if it begins the text (`first`); `Enter your dues on line 4` moves an amount of its own (empty).
@@ -310,9 +310,13 @@ def find_object(clause: Clause, target: int) -> str:
         target: Where the place begins.
 
     Returns:
-        `own`, `this` or `amount`: an amount named before, or that of the heading; `first`: that of the heading, at the
-        beginning of a text; `these`: that of a heading on a box; `here`: what the line of the heading takes, too;
-        `elided`; empty for another amount.
+        One of these classes:
+        `own`, `this`, `amount`: the amount that an earlier clause or the heading names;
+        `first`: the amount of the heading, if the clause begins the text;
+        `these`: the amount of a heading on a box;
+        `here`: an amount that also goes to the line of the heading;
+        `elided`: the clause has no words for the amount;
+        empty: another amount.
     """
     if clause.verb == "moved":
         return _name_subject(clause)
@@ -362,12 +366,12 @@ def classify_listed_object(clause: Clause, end: int) -> str:
 
 def _name_object(tags: str, lemmas: tuple[str, ...]) -> str:
     """Return what the words between a verb and a target name; the results are those of `find_object`."""
-    found = _TO.match(tags)
-    if found is None:
+    match = _TO.match(tags)
+    if match is None:
         return ""
-    length = len(found["object"])
-    if "N" in found["to"]:  # `in the total on`: only the noun of an amount may stand before the target
-        noun = lemmas[length + found["to"].index("N")]
+    length = len(match["object"])
+    if "N" in match["to"]:  # `in the total on`: only the noun of an amount may stand before the target
+        noun = lemmas[length + match["to"].index("N")]
         if noun not in load_flows().amount_nouns:
             return ""
     object_tags, object_lemmas = _drop_asides(tags[:length], lemmas[:length])
@@ -386,10 +390,10 @@ def _name_object(tags: str, lemmas: tuple[str, ...]) -> str:
 
 def _drop_asides(tags: str, lemmas: tuple[str, ...]) -> tuple[str, list[str]]:
     """Return letters and base forms of an object without its asides, up to the first `as`, `with` or `in`."""
-    cut = min((ix for ix, lemma in enumerate(lemmas) if lemma in ("as", "with", "in")), default=len(lemmas))
-    aside_ixs = {ix for aside in _ASIDE.finditer(tags[:cut]) for ix in range(*aside.span())}
-    kept = [ix for ix in range(cut) if ix not in aside_ixs]
-    return "".join(tags[ix] for ix in kept), [lemmas[ix] for ix in kept]
+    aside_start = min((ix for ix, lemma in enumerate(lemmas) if lemma in ("as", "with", "in")), default=len(lemmas))
+    aside_ixs = {ix for aside in _ASIDE.finditer(tags[:aside_start]) for ix in range(*aside.span())}
+    kept_ixs = [ix for ix in range(aside_start) if ix not in aside_ixs]
+    return "".join(tags[ix] for ix in kept_ixs), [lemmas[ix] for ix in kept_ixs]
 
 
 def _name_noun(tags: str, lemmas: list[str]) -> str:

@@ -15,9 +15,9 @@ _ENTERED = r"(?:enter|report|include|claim|deduct)"
 
 @dataclass(frozen=True, slots=True)
 class _Rewording:
-    """A wording, and what it says: the text before and after the blanks that keep its length.
+    """A wording and its replacement: `head`, as many blanks as keep the length, and `tail`.
 
-    One of `words` is in each match, so that most sentences need no search.
+    Each match contains one of `words`, so that most sentences need no search.
     """
 
     words: tuple[str, ...]
@@ -26,7 +26,7 @@ class _Rewording:
     tail: str
 
     def write(self, match: re.Match[str]) -> str:
-        """Return the other words for a match, as long as it; the match itself where they are longer."""
+        """Return the replacement for a match, padded to its length; the match itself if the replacement is longer."""
         head, tail = match.expand(self.head), match.expand(self.tail)
         blanks = len(match[0]) - len(head) - len(tail)
         return f"{head}{' ' * blanks}{tail}" if blanks >= 0 else match[0]
@@ -109,7 +109,7 @@ _OTHER_YEAR = re.compile(r"\b(?:last|prior|previous|earlier|preceding) (?:tax )?
 
 
 def reword(masked: str) -> str:
-    """Write the wordings of a sentence that have others of the same meaning in those.
+    """Replace wordings of a sentence by standard ones of the same meaning and length.
 
     Args:
         masked: The sentence, its places masked.
@@ -155,8 +155,13 @@ def find_same_amount(masked: str) -> tuple[int, int] | None:
         masked: The sentence, its places masked.
 
     Returns:
-        Number of the place that takes the amount, and of the one that it is from; None for another sentence.
+        Number of the place that the amount goes to, and of the place that it comes from; None if the sentence states
+        no such equality.
     """
-    match = _SAME_AMOUNT.match(masked) if masked.count("⟨") == _BOTH else None
-    numbers = [int(number) for number in match.groups() if number] if match else []
-    return (numbers[0], numbers[1]) if match else None
+    if masked.count("⟨") != _BOTH:
+        return None
+    match = _SAME_AMOUNT.match(masked)
+    if match is None:
+        return None
+    to_number, from_number = (int(number) for number in match.groups() if number)
+    return to_number, from_number

@@ -114,22 +114,22 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
         Places with their roles.
     """
     words = words or read_words(clause)
-    found: list[FoundPlace] = []
+    found_places: list[FoundPlace] = []
     end = 0
     for match in WORD.finditer(clause):
         start = match.start()
         left = clause[end:start]
         tags = words.tags[words.before(end) : words.before(start)]
-        previous = found[-1] if found else None
+        previous = found_places[-1] if found_places else None
         is_joined = previous is not None and load_flows().clause_joins.matches(left)
         role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
         if previous is not None:
             role = _correct_at_parenthesis(role, clause, previous, start=start, tags=tags)
-        place = _take_form(places[int(match[1])], found, role, left=left, is_joined=is_joined)
+        place = _take_form(places[int(match[1])], found_places, role, left=left, is_joined=is_joined)
         is_quoted = clause.count("“", 0, start) > clause.count("”", 0, start)
-        found.append(FoundPlace(place, start, "" if is_quoted else role, is_joined, left))
+        found_places.append(FoundPlace(place, start, "" if is_quoted else role, is_joined, left))
         end = match.end()
-    return found
+    return found_places
 
 
 def _correct_at_parenthesis(role: str, clause: str, previous: FoundPlace, *, start: int, tags: str) -> str:
@@ -155,23 +155,23 @@ def _correct_at_parenthesis(role: str, clause: str, previous: FoundPlace, *, sta
     return role
 
 
-def _take_form(place: Place, found: list[FoundPlace], role: str, *, left: str, is_joined: bool) -> Place:
+def _take_form(place: Place, found_places: list[FoundPlace], role: str, *, left: str, is_joined: bool) -> Place:
     """Give a place without a form the form of a place before it with the same role: `Form 2889, line 4, or line 5`.
 
     Args:
         place: The place.
-        found: Places before it.
+        found_places: Places before it.
         role: Its role.
         left: Words between the place before it and this one.
         is_joined: Whether it is joined to the place before it.
     """
-    if place.forms or not found or (not is_joined and _APART.search(left)):
+    if place.forms or not found_places or (not is_joined and _APART.search(left)):
         return place
-    previous = found[-1]
+    previous = found_places[-1]
     if previous.role == role:
         giver: FoundPlace | None = previous
     elif place.kind == "box" or is_joined:
-        alike = (before for before in reversed(found) if before.role == role and before.place.kind == place.kind)
+        alike = (before for before in reversed(found_places) if before.role == role and before.place.kind == place.kind)
         giver = next(alike, None)
     else:
         giver = None
@@ -281,29 +281,31 @@ def _govern(tags: str) -> str:
     return "target" if _THERE.search(tags) else ""
 
 
-def decide_roles(found: list[FoundPlace], *, verb: str, verb_end: int, is_share: bool, heading_kind: str = "") -> None:
+def decide_roles(
+    found_places: list[FoundPlace], *, verb: str, verb_end: int, is_share: bool, heading_kind: str = ""
+) -> None:
     """Decide whether each place of a clause is a source or a target.
 
     Fills empty roles and corrects some found ones in place. A place in parentheses is a source if a target follows.
     Shares of partners go to boxes.
 
     Args:
-        found: Places of a clause; their roles are changed.
+        found_places: Places of a clause; their roles are changed.
         verb: What the clause does.
         verb_end: Where its verb ends.
         is_share: Whether it moves the shares of partners.
         heading_kind: What the heading explains.
     """
     if is_share:
-        _send_shares_to_boxes(found)
-    _correct_by_verb(found, verb, verb_end)
-    for whole, aside in pairwise(found):
+        _send_shares_to_boxes(found_places)
+    _correct_by_verb(found_places, verb, verb_end)
+    for place_before, aside in pairwise(found_places):
         is_partners_box = "".join(aside.place.forms).startswith(_PARTNER)
-        if whole.role == "target" and aside.left.strip() == "(" and is_partners_box:
+        if place_before.role == "target" and aside.left.strip() == "(" and is_partners_box:
             aside.role = "target"
     has_target = False
     follower: FoundPlace | None = None
-    for found_place in reversed(found):
+    for found_place in reversed(found_places):
         is_before_verb_end = found_place.start < verb_end
         if found_place.role == "amount":
             is_subject = is_before_verb_end and verb != "move"
@@ -316,18 +318,18 @@ def decide_roles(found: list[FoundPlace], *, verb: str, verb_end: int, is_share:
         follower = found_place
 
 
-def _send_shares_to_boxes(found: list[FoundPlace]) -> None:
+def _send_shares_to_boxes(found_places: list[FoundPlace]) -> None:
     """Make the boxes of a clause on the shares of partners its targets."""
-    for found_place in found:
+    for found_place in found_places:
         is_target = found_place.role == "target" or found_place.left.endswith((" in ", " in the "))
         if found_place.place.kind == "box" and is_target:
             found_place.role = "target"
             found_place.place = name_partner(found_place.place)
 
 
-def _correct_by_verb(found: list[FoundPlace], verb: str, verb_end: int) -> None:
+def _correct_by_verb(found_places: list[FoundPlace], verb: str, verb_end: int) -> None:
     """Make places sources where the verb of the clause says so: it shows, sums or equates their amounts."""
-    for found_place in found:
+    for found_place in found_places:
         role, left = found_place.role, found_place.left
         is_shown = verb in ("shown", "named") and (role in ("target", "amount") or _SHOWING.search(left) is not None)
         is_summand = verb == "sum" and role == "target" and SUM_TO.search(left) is not None
@@ -345,10 +347,10 @@ def _leads_to(follower: FoundPlace | None) -> bool:
 
 
 def names_code(left: str) -> bool:
-    """Decide whether the words before a box are about a code that it shows, and no amount.
+    """Decide whether the words before a box are about a code in it, not about an amount.
 
     Args:
-        left: Words between the place before it, or the beginning of the clause, and the box.
+        left: Words before the box, back to the previous place or the beginning of the clause.
 
     Returns:
         True for `using code 2 in`.
@@ -357,13 +359,13 @@ def names_code(left: str) -> bool:
 
 
 def name_partner(place: Place) -> Place:
-    """Put a box that names no form on the schedule of a partner, who receives a share of an amount.
+    """Assign a box without a form to the schedule of a partner, who receives a share of an amount.
 
     Args:
-        place: Where the share goes.
+        place: Place that the share goes to.
 
     Returns:
-        The place; any other one is returned as it is.
+        The box with its form; a place that is no box, or has a form, unchanged.
     """
     is_open = place.kind == "box" and not place.forms
     return replace(place, forms=_PARTNER) if is_open else place
@@ -381,35 +383,35 @@ def _is_moved_aside(found_place: FoundPlace, verb_end: int, verb: str) -> bool:
     return verb == "moved" and not found_place.role and found_place.start < verb_end and not found_place.left.strip()
 
 
-def decide_roles_of_asides(found: list[FoundPlace], *, heading_kind: str, verb: str) -> None:
-    """Treat the only places of a clause, in parentheses, as its sources: `Enter your wages (Form W-2, box 1)`.
+def decide_roles_of_asides(found_places: list[FoundPlace], *, heading_kind: str, verb: str) -> None:
+    """Treat the places of a clause as its sources if all are in parentheses: `Enter your wages (Form W-2, box 1)`.
 
     Args:
-        found: Places of a clause; their roles are changed.
+        found_places: Places of a clause; their roles are changed.
         heading_kind: What the heading explains.
         verb: What the clause does.
     """
-    has_other_place = any(found_place.role not in ("", "aside") for found_place in found)
+    has_other_place = any(found_place.role not in ("", "aside") for found_place in found_places)
     if heading_kind != "lines" or verb != "move" or has_other_place:
         return
-    for found_place in found:
+    for found_place in found_places:
         is_in_parentheses = found_place.role == "aside" or found_place.left.endswith(" (")
         if is_in_parentheses and not _ON_RETURN.search(found_place.left):
             found_place.role = "source"
 
 
-def group_places(found: list[FoundPlace], verb_end: int) -> list[list[FoundPlace]]:
+def group_places(found_places: list[FoundPlace], verb_end: int) -> list[list[FoundPlace]]:
     """Group the places of a clause by amount: `the dues from A on B and the tax from C on D` moves two amounts.
 
     Args:
-        found: Places of the clause with their roles.
+        found_places: Places of the clause with their roles.
         verb_end: Where its verb ends.
 
     Returns:
         Sources and targets of each amount; one empty group where the clause has neither.
     """
     groups: list[list[FoundPlace]] = [[]]
-    for found_place in found:
+    for found_place in found_places:
         is_target_after_verb = found_place.role == "target" and found_place.start >= verb_end - 1
         if found_place.role != "source" and not is_target_after_verb:
             continue

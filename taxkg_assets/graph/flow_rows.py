@@ -16,32 +16,32 @@ _PUNCTUATION = " ,.;:—”)"
 """Marks that end what is printed before a statement."""
 
 
-def names_other(place: Place | None, about: About, known: Lines) -> bool:
+def names_other(place: Place | None, about: About, known_lines: Lines) -> bool:
     """Return whether a place is on a different form from the one that the text is about.
 
     Args:
         place: Place, if any.
         about: What the text is about.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
 
     Returns:
         False also for a place without a form.
     """
-    return place is not None and any(known.name_form(form, about) != about.form for form in place.forms)
+    return place is not None and any(known_lines.name_form(form, about) != about.form for form in place.forms)
 
 
 def list_rows(
-    statement: FlowStatement, own: End | None, about: About, *, known: Lines, stated: Row, text: str
+    statement: FlowStatement, own_end: End | None, about: About, *, known_lines: Lines, printed_at: Row, text: str
 ) -> Iterator[dict[str, Any]]:
     """Build one row of `flows` for each pair of lines that a statement names.
 
     Args:
         statement: Statement with its places.
-        own: Line whose label states it, or that the heading is about; it replaces an unnamed end.
+        own_end: Line whose label states the flow, or that the heading is about; it replaces an end that is not named.
         about: What the text is about.
-        known: Lines of all documents.
-        stated: Where the statement is printed: document_id, page, bbox, element_id.
-        text: Text of its label or passage.
+        known_lines: Lines of all documents.
+        printed_at: Where the statement is printed: document_id, page, bbox, element_id.
+        text: Label or passage that contains the statement.
 
     Yields:
         Rows of `flows`.
@@ -50,24 +50,26 @@ def list_rows(
     evidence = stated_words.lstrip(_PUNCTUATION)
     start = statement.start + len(stated_words) - len(evidence)
     where = {
-        **stated,
+        **printed_at,
         "start": start,
         "end": statement.end,
         "evidence": evidence,
         "rule_id": statement.rule_id,
     }
-    for source in _find_ends(statement.source, own, about, known, ""):
-        for target in _find_ends(statement.target, own, about, known, source.form):
+    for source in _find_ends(statement.source, own_end, about, known_lines, ""):
+        for target in _find_ends(statement.target, own_end, about, known_lines, source.form):
             yield make_row(statement.relation, source, target, where)
 
 
-def _find_ends(place: Place | None, own: End | None, about: About, known: Lines, other_form: str) -> list[End]:
+def _find_ends(
+    place: Place | None, own_end: End | None, about: About, known_lines: Lines, other_form: str
+) -> list[End]:
     if place is None:
-        return [own] if own is not None else []
-    named = [(form, key) for form in place.forms or ("",) for key in place.keys or ("",)]
+        return [own_end] if own_end is not None else []
+    named_lines = [(form, key) for form in place.forms or ("",) for key in place.keys or ("",)]
     if place.kind == "column":
-        return [end for form, key in named for end in known.find_columns(place, about, key=key, form=form)]
-    ends = [known.find(place, about, key=key, form=form, other_form=other_form) for form, key in named]
+        return [end for form, key in named_lines for end in known_lines.find_columns(place, about, key=key, form=form)]
+    ends = [known_lines.find(place, about, key=key, form=form, other_form=other_form) for form, key in named_lines]
     return ends if place.keys else _share_key(ends)
 
 

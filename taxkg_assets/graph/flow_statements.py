@@ -54,12 +54,12 @@ def read_label(label: str) -> list[FlowStatement]:
     Returns:
         Statements of flows.
     """
-    found = [
+    statements = [
         statement
         for statement in _read(label, 0, load_flows().labels)
         if statement.relation == "flows_to" or not load_flows().subtractions.matches(label[: statement.start])
     ]
-    return [*found, *_read(label, 0, load_flows().totals), *_read_operands(label)]
+    return [*statements, *_read(label, 0, load_flows().totals), *_read_operands(label)]
 
 
 def read_heading(heading: str) -> list[FlowStatement]:
@@ -72,8 +72,10 @@ def read_heading(heading: str) -> list[FlowStatement]:
         Statements of flows.
     """
     lowered = _CAPITALS.sub(lambda match: match[0].lower(), heading)
-    found = [statement for statement in _read(lowered, 0, load_flows().labels) if statement.relation == "from_form"]
-    return [statement for statement in found if statement.source is not None and statement.source.forms]
+    statements = [
+        statement for statement in _read(lowered, 0, load_flows().labels) if statement.relation == "from_form"
+    ]
+    return [statement for statement in statements if statement.source is not None and statement.source.forms]
 
 
 def read_passage(text: str, *, heading_kind: str) -> list[FlowStatement]:
@@ -87,25 +89,25 @@ def read_passage(text: str, *, heading_kind: str) -> list[FlowStatement]:
     Returns:
         Statements of flows.
     """
-    found: list[FlowStatement] = []
+    statements: list[FlowStatement] = []
     for start, end in find_sentences(text):
         sentence = text[start:end]
         for rules in (load_flows().passages, load_flows().columns):
-            found += _read(sentence, start, rules)
+            statements += _read(sentence, start, rules)
         if heading_kind == "boxes":
-            found += _read_forms(sentence, start)
-    return found
+            statements += _read_forms(sentence, start)
+    return statements
 
 
 def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
-    """Split a statement on several corresponding places: `lines 1 and 2 on ..., respectively`.
+    """Split a statement that lists several sources with as many targets: `lines 1 and 2 on ..., respectively`.
 
     Args:
         statement: A statement of the passage.
         text: The passage.
 
     Returns:
-        One statement per pair; the statement itself if its ends do not correspond.
+        One statement per source and target; the statement itself if the numbers of both differ.
     """
     source, target = statement.source, statement.target
     if source is None or target is None or not 1 < len(source.keys) == len(target.keys):
@@ -181,8 +183,10 @@ def _read_operands(label: str) -> Iterator[FlowStatement]:
         for match, places, rule_id in find_matches(sentence, load_flows().operands):
             for place in places:
                 if place.forms and match.start() <= place.start and place.end <= match.end():
-                    named = find_places(_OWN_LINE.split(sentence[place.start : place.end])[0])[0]
-                    yield FlowStatement("computed_from", named, None, start + place.start, start + place.end, rule_id)
+                    named_place = find_places(_OWN_LINE.split(sentence[place.start : place.end])[0])[0]
+                    yield FlowStatement(
+                        "computed_from", named_place, None, start + place.start, start + place.end, rule_id
+                    )
 
 
 def _read_forms(text: str, offset: int) -> Iterator[FlowStatement]:
@@ -237,10 +241,10 @@ def find_forms_alone(sentence: str, places: list[Place], alone: tuple[str, ...])
     Args:
         sentence: The sentence.
         places: Its places.
-        alone: Forms that a sentence before it named alone.
+        alone: Forms that an earlier sentence named without a line.
 
     Returns:
-        Empty from a sentence on another case, or on another form.
+        The forms; empty if the sentence is about another case or another form.
     """
     if not places and _FORMS_ALONE.fullmatch(sentence):
         return name_forms(sentence)
@@ -305,12 +309,12 @@ def list_places(words: str | None, places: list[Place]) -> list[Place]:
     Returns:
         Places in the order of the words.
     """
-    found: list[Place] = []
+    listed_places: list[Place] = []
     forms: tuple[str, ...] = ()
     for number in _WORD.findall(words or ""):
         place = places[int(number)]
         if not place.forms and forms:
             place = replace(place, forms=forms, label="")
         forms = place.forms
-        found.append(place)
-    return found
+        listed_places.append(place)
+    return listed_places

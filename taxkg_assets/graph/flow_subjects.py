@@ -46,7 +46,7 @@ def list_heading_keys(key: str) -> list[str]:
 
 
 def find_subject(
-    row: Row, document: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
+    row: Row, document: Row, heading: str, known_lines: Lines, *, scope: str, schedules: Mapping[str, str]
 ) -> Subject:
     """Determine the form that a passage is about, and the box or line that its heading explains.
 
@@ -54,12 +54,12 @@ def find_subject(
         row: Passage or table with the columns of its heading.
         document: Row of `documents`.
         heading: Words of the heading.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
         scope: Schedule or worksheet that owns its lines, from `find_scopes`.
         schedules: Full names of the schedules that the document names.
 
     Returns:
-        The subject; a passage of a publication, or below a heading on no line, has no end.
+        The subject; without a line if the passage is in a publication, or below a heading that is not about a line.
     """
     is_book = document["doc_type"] == "publication"
     heading_form = _find_form_of_heading(row, document, heading)
@@ -69,7 +69,7 @@ def find_subject(
     about = About(form, year_of(document), schedules=schedules)
     is_printed = document["doc_type"] == "form" and (scope != WORKSHEET or row["perspective"] == "face")
     if scope and not heading_form and not is_book and not is_printed:
-        about = replace(about, form="" if scope == WORKSHEET else known.name_schedule(scope, about))
+        about = replace(about, form="" if scope == WORKSHEET else known_lines.name_schedule(scope, about))
     if is_book or not about.form:
         return Subject(about, "", None)
     kind, _, number = (row["key"] or "").partition("_")
@@ -79,7 +79,7 @@ def find_subject(
         return Subject(about, "", None)
     is_on_own_form = document["doc_type"] == "form" and form == document["form"]
     about = replace(about, document_id=row["document_id"] if is_on_own_form else None)
-    end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
+    end = known_lines.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
     if kind == "line":
         return Subject(about, "lines", end)
     return Subject(about, "boxes" if row["perspective"] == "recipient" else "given", end)
@@ -87,14 +87,14 @@ def find_subject(
 
 def _find_form_of_heading(row: Row, document: Row, heading: str) -> str:
     """Return the form that a heading names for the passages below it; empty where they are on the document's form."""
-    named = _HEADING_FORM.match(heading)
+    form_match = _HEADING_FORM.match(heading)
     if document["doc_type"] == "publication":
-        named = named or _BOOK_FORM.search(heading)
-        return named[1] if named else ""
-    if named is None:
+        form_match = form_match or _BOOK_FORM.search(heading)
+        return form_match[1] if form_match else ""
+    if form_match is None:
         return ""
     explains_line = (row["key"] or "").startswith("line_")
-    return "" if explains_line or _is_amount_of(named[1], row, document) else named[1]
+    return "" if explains_line or _is_amount_of(form_match[1], row, document) else form_match[1]
 
 
 def _is_amount_of(form: str, row: Row, document: Row) -> bool:

@@ -93,9 +93,9 @@ class _Item:
 
 
 def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
-    """Select the tables that state where amounts go or come from, and add the heading and the passage before each.
+    """Select the tables that state where amounts go or come from, and add the heading and the lead-in of each.
 
-    A continued table has the passage before its first part.
+    The lead-in is the passage before a table; for a continued table, the passage before its first part.
 
     Args:
         tables: Tables with their cells.
@@ -104,24 +104,31 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The selected rows by document, with anchor_id, element_id and lead_in.
     """
-    paths = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
-    heads = {path for paths_of_table in tables.select(paths)["cells"].to_list() for path in paths_of_table}
+    header_paths = pl.col("cells").list.eval(pl.element().struct.field("col_path").unique())
+    heads = {path for paths_of_table in tables.select(header_paths)["cells"].to_list() for path in paths_of_table}
     flow_heads = [path for path in heads if path and _is_head(path)]
     has_flow_head = pl.col("cells").list.eval(pl.element().struct.field("col_path").is_in(flow_heads)).list.any()
     has_step = pl.col("markdown").str.contains(r"(?i)\balso,? (?:enter|include|report)\b[^|]* on [^|]*\bForm\b")
-    before = pl.when(pl.col("table_id").is_null()).then("text").forward_fill().over("anchor_id")
-    owners = (
-        sections.select("table_id", "anchor_id", "element_id", lead_in=before)
+    lead_in = pl.when(pl.col("table_id").is_null()).then("text").forward_fill().over("anchor_id")
+    table_rows = (
+        sections.select("table_id", "anchor_id", "element_id", lead_in=lead_in)
         .filter(pl.col("table_id").is_not_null())
         .unique("table_id", keep="first", maintain_order=True)
     )
     columns = ("table_id", "document_id", "page", "title", "markdown", "cells", "bbox")
-    kept = tables.filter(has_flow_head | has_step).select(columns).join(owners, on="table_id", maintain_order="left")
-    return kept.sort("document_id", "table_id")
+    selected = (
+        tables.filter(has_flow_head | has_step).select(columns).join(table_rows, on="table_id", maintain_order="left")
+    )
+    return selected.sort("document_id", "table_id")
 
 
 def read_tables(
-    tables: pl.DataFrame, anchors: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines, *, owners: Owners
+    tables: pl.DataFrame,
+    anchors: pl.DataFrame,
+    documents_by_id: Mapping[str, Row],
+    known_lines: Lines,
+    *,
+    owners: Owners,
 ) -> Iterator[dict[str, Any]]:
     """Extract flows from the tables of one document.
 
@@ -129,7 +136,7 @@ def read_tables(
         tables: Its tables, from `select_tables`.
         anchors: Headings that own them.
         documents_by_id: Rows of `documents` by document_id.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
         owners: What the tables below each heading are about.
 
     Yields:
@@ -144,18 +151,18 @@ def read_tables(
     for row in headed.iter_rows(named=True):
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         scope = scopes.get(row["anchor_id"], "")
-        about, _, own = find_subject(
-            row, documents_by_id[row["document_id"]], row["heading"] or "", known, scope=scope, schedules={}
+        about, _, own_end = find_subject(
+            row, documents_by_id[row["document_id"]], row["heading"] or "", known_lines, scope=scope, schedules={}
         )
         if last is None or not _continues(row, last):
             item = _Item(_find_form(row))
         last = row
-        yield from _list_targets(row, item, about, known)
-        if own is not None and own.key.startswith("line_"):
-            yield from _list_sources(row, own, about, known)
+        yield from _list_targets(row, item, about, known_lines)
+        if own_end is not None and own_end.key.startswith("line_"):
+            yield from _list_sources(row, own_end, about, known_lines)
         for statement, cell, printed in _read_steps(row):
             stated = _place_of(row, cell)
-            yield from list_rows(statement, None, about, known=known, stated=stated, text=printed)
+            yield from list_rows(statement, None, about, known_lines=known_lines, printed_at=stated, text=printed)
 
 
 def _is_head(head: str) -> bool:
@@ -198,11 +205,11 @@ def _list_heads(row: Row) -> set[str]:
 
 def _cut(words: str) -> str:
     """Return words up to those from which on a place is not where the amount goes, or is."""
-    found = [match.start() for rule in load_flows().table_asides if (match := rule.pattern.search(words))]
-    return words[: min(found, default=len(words))]
+    aside_starts = [match.start() for rule in load_flows().table_asides if (match := rule.pattern.search(words))]
+    return words[: min(aside_starts, default=len(words))]
 
 
-def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator[dict[str, Any]]:
+def _list_targets(row: Row, item: _Item, about: About, known_lines: Lines) -> Iterator[dict[str, Any]]:
     """Read the cells that say where the amount of their row's box is reported.
 
     In the column `Report on` and the row `Box 4`, the cell `Schedule 1, line 8` moves box 4 to that line.
@@ -211,7 +218,7 @@ def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator
         row: The table.
         item: The box that its rows name; changed row by row.
         about: What the table is about.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
 
     Yields:
         Rows of `flows`.
@@ -230,18 +237,18 @@ def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator
         stated = _quote(row, cell, rule_id="table_target")
         targets = [place for place in find_places(_cut(cell["text"])) if place.forms]
         for target in targets:
-            for start in _find_ends(source, about, known, row_heading):
-                for end in _find_ends(target, about, known, row_heading, other_form=start.form):
+            for start in _find_ends(source, about, known_lines, row_heading):
+                for end in _find_ends(target, about, known_lines, row_heading, other_form=start.form):
                     yield make_row("flows_to", start, end, stated)
 
 
-def _find_ends(place: Place, about: About, known: Lines, words: str, *, other_form: str = "") -> Iterator[End]:
+def _find_ends(place: Place, about: About, known_lines: Lines, words: str, *, other_form: str = "") -> Iterator[End]:
     """Find the lines of a place; one of another year, whose numbers differ, only where its label has words of the row.
 
     Args:
         place: The place.
         about: What the table is about.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
         words: Heading of the row.
         other_form: Form of the other end.
 
@@ -251,7 +258,7 @@ def _find_ends(place: Place, about: About, known: Lines, words: str, *, other_fo
     words_of_row = set(_WORD.findall(words.casefold()))
     for form in place.forms:
         for key in place.keys or ("",):
-            end = known.find(place, about, key=key, form=form, other_form=other_form)
+            end = known_lines.find(place, about, key=key, form=form, other_form=other_form)
             words_of_line = set(_WORD.findall(end.line["label"].casefold())) if end.line is not None else set()
             is_other_line = end.line is not None and not end.is_same_year and not words_of_row & words_of_line
             yield _leave_open(end, place, key) if is_other_line else end
@@ -259,20 +266,20 @@ def _find_ends(place: Place, about: About, known: Lines, words: str, *, other_fo
 
 def _leave_open(end: End, place: Place, key: str) -> End:
     """Return an end whose line is that of another revision without the line."""
-    shown = f"{place.kind}_{key}" if key else place.label
-    return End(end.form, shown, place.part, place.column, problem=NO_FORM, code=place.code)
+    shown_name = f"{place.kind}_{key}" if key else place.label
+    return End(end.form, shown_name, place.part, place.column, problem=NO_FORM, code=place.code)
 
 
-def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[dict[str, Any]]:
+def _list_sources(row: Row, own_end: End, about: About, known_lines: Lines) -> Iterator[dict[str, Any]]:
     """Read the cells that say which line the amount of the heading's line comes from, in each year.
 
     In the column `Dues from` and the row `2021`, the cell `Form 2889, line 4` is the line in the form of that year.
 
     Args:
         row: The table.
-        own: Line of the heading.
+        own_end: Line of the heading.
         about: What the table is about.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
 
     Yields:
         Rows of `flows`.
@@ -291,8 +298,8 @@ def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[di
         for cell in cells_of_row:
             stated = _quote(row, cell, rule_id="table_source")
             for place in _list_whole(_cut(cell["text"])):
-                for source in _find_sources(place, about, known, year=year):
-                    yield make_row("from_form", source, own, stated)
+                for source in _find_sources(place, about, known_lines, year=year):
+                    yield make_row("from_form", source, own_end, stated)
 
 
 def _list_whole(text: str) -> list[Place]:
@@ -302,12 +309,12 @@ def _list_whole(text: str) -> list[Place]:
     return places if is_whole else []
 
 
-def _find_sources(place: Place, about: About, known: Lines, *, year: int | None) -> Iterator[End]:
+def _find_sources(place: Place, about: About, known_lines: Lines, *, year: int | None) -> Iterator[End]:
     """Find the lines of a place; a line of an earlier year is neither of this year nor one of the nearest revision."""
     place_of_year = replace(place, year=year or place.year)
     for form in place.forms:
         for key in place.keys:
-            end = known.find(place_of_year, about, key=key, form=form)
+            end = known_lines.find(place_of_year, about, key=key, form=form)
             if not year:
                 yield end
                 continue
@@ -345,7 +352,8 @@ def _quote(row: Row, cell: Row, *, rule_id: str) -> dict[str, Any]:
     """Quote a cell with its row, from the row's own heading on."""
     heading, text = _last_heading(cell["row_path"]), cell["text"]
     printed, at = _find_printed(row, heading, text)
-    start, end = max(printed.rfind(heading, 0, at), 0), at + len(text)
+    start = max(printed.rfind(heading, 0, at), 0)
+    end = at + len(text)
     return {**_place_of(row, cell), "start": start, "end": end, "evidence": printed[start:end], "rule_id": rule_id}
 
 

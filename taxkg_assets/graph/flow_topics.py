@@ -19,41 +19,47 @@ _ITS = ("the", "your", "this", "these")
 _PLAIN = frozenset({"amount", "total", "line", "result"})
 
 
-def moves_topic(read: Clause, target: int, topic: frozenset[str] | None) -> bool:
+def moves_topic(clause: Clause, target: int, topic: frozenset[str] | None) -> bool:
     """Return whether a clause moves the amount that its line's heading names: `Include taxable dues on`.
 
     Args:
-        read: The clause.
-        target: Where the place begins that it moves an amount to.
+        clause: The clause.
+        target: Offset in the clause of the place that it moves an amount to.
         topic: What `list_topic` returns for the heading.
 
     Returns:
         True where all words that name the amount are in the heading; half of them suffice after `the` or `your`. Below
         a heading without words, `your dues` are the amount of the line.
     """
-    words = read.words.between(read.verb_end, target) if read.verb == "move" else read.words.between(0, read.verb_end)
-    found = (_OBJECT if read.verb == "move" else _SUBJECT).match(words.tags)
-    if found is None:
+    words = (
+        clause.words.between(clause.verb_end, target)
+        if clause.verb == "move"
+        else clause.words.between(0, clause.verb_end)
+    )
+    amount_match = (_OBJECT if clause.verb == "move" else _SUBJECT).match(words.tags)
+    if amount_match is None:
         return False
-    start, end = found.span("object")
-    named = _list_content(Words(words.tags[start:end], words.lemmas[start:end], (), ()))
+    start, end = amount_match.span("object")
+    amount_words = _list_content(Words(words.tags[start:end], words.lemmas[start:end], (), ()))
     is_the = words.lemmas[start] in _ITS
     if topic is None:
-        return bool(named) and words.lemmas[start] == "your"
-    return bool(named) and (named <= topic or (is_the and 2 * len(named & topic) >= len(named)))
+        return bool(amount_words) and words.lemmas[start] == "your"
+    return bool(amount_words) and (
+        amount_words <= topic or (is_the and 2 * len(amount_words & topic) >= len(amount_words))
+    )
 
 
-def list_moved(read: Clause, target: int) -> frozenset[str]:
+def list_moved(clause: Clause, target: int) -> frozenset[str]:
     """List the content words between the verb of a clause and a place: those that name the amount it moves.
 
     Args:
-        read: The clause.
+        clause: The clause.
         target: Where the place begins.
 
     Returns:
         The words; none for a clause that moves no amount.
     """
-    return _list_content(read.words.between(read.verb_end, target)) if read.verb == "move" else frozenset()
+    return _list_content(clause.words.between(clause.verb_end, target)) if clause.verb == "move" else frozenset()
 
 
 def _list_content(words: Words) -> frozenset[str]:
@@ -62,14 +68,14 @@ def _list_content(words: Words) -> frozenset[str]:
     return frozenset(lemma.removesuffix("s") for tag, lemma in pairs if tag in "nNWwMG" and len(lemma) > 1) - _PLAIN
 
 
-def names_topic(read: Clause, sources: list[Place], topic: frozenset[str] | None) -> bool:
+def names_topic(clause: Clause, sources: list[Place], topic: frozenset[str] | None) -> bool:
     """Return whether a clause below a line's heading says where the line's amount comes from.
 
     `Your dues are the amount from Form 2889, line 4` does; so does a sentence without a verb: `Dues from Form 2889,
     line 4.`
 
     Args:
-        read: The clause, below the heading of a line.
+        clause: The clause, below the heading of a line.
         sources: Places that it names as sources.
         topic: What `list_topic` returns for the heading.
 
@@ -78,15 +84,15 @@ def names_topic(read: Clause, sources: list[Place], topic: frozenset[str] | None
     """
     if not sources or not all(source.forms for source in sources):
         return False
-    tags = read.words.tags
-    subject = _IS_AMOUNT.match(tags) if read.verb in ("", "named") else None
-    if subject is None and read.verb == "":
+    tags = clause.words.tags
+    subject = _IS_AMOUNT.match(tags) if clause.verb in ("", "named") else None
+    if subject is None and clause.verb == "":
         subject = _FRAGMENT.fullmatch(tags)
     if subject is None:
         return False
     length = len(subject["subject"])
-    named = _list_content(Words(tags[:length], read.words.lemmas[:length], (), ()))
-    return bool(named) and (topic is None or 2 * len(named & topic) >= len(named))
+    amount_words = _list_content(Words(tags[:length], clause.words.lemmas[:length], (), ()))
+    return bool(amount_words) and (topic is None or 2 * len(amount_words & topic) >= len(amount_words))
 
 
 def list_topic(words: str) -> frozenset[str] | None:

@@ -232,20 +232,20 @@ def _is_predicate(tags: list[str], lemmas: list[str], at: int) -> bool:
 @cache
 def _vocabulary() -> dict[str, tuple[str, str]]:
     """Return letter and base form of every word of the vocabulary; verbs in all of their forms."""
-    found: dict[str, tuple[str, str]] = {}
+    tags_by_word: dict[str, tuple[str, str]] = {}
     for letter, verbs in load_flows().verbs.items():
         for verb in verbs:
             base, *irregular_participles = verb.split()
-            found.setdefault(_inflect(base, "s"), ("Z", base))
-            found.setdefault(_inflect(base, "ing"), ("G", base))
+            tags_by_word.setdefault(_inflect(base, "s"), ("Z", base))
+            tags_by_word.setdefault(_inflect(base, "ing"), ("G", base))
             for participle in irregular_participles or [_inflect(base, "ed")]:
-                found.setdefault(participle, ("w" if letter == "O" else "W", base))
-            found[base] = (letter, base)
+                tags_by_word.setdefault(participle, ("w" if letter == "O" else "W", base))
+            tags_by_word[base] = (letter, base)
     for letter, listed in load_flows().words.items():
         for word in listed.split():
-            _, lemma = found.get(word, ("", word))
-            found[word] = (letter, lemma)
-    return found
+            _, lemma = tags_by_word.get(word, ("", word))
+            tags_by_word[word] = (letter, lemma)
+    return tags_by_word
 
 
 def _inflect(verb: str, ending: str) -> str:

@@ -51,18 +51,20 @@ def build_flows(
     Returns:
         One row per statement and pair of ends; an end that is not exactly one line has the reason in `problem`.
     """
-    known = Lines(lines.to_dicts(), documents.to_dicts())
+    known_lines = Lines(lines.to_dicts(), documents.to_dicts())
     stating = (select_passages(sections), select_tables(tables, sections))
     sources = _Sources(lines, formulas, *stating, anchors=anchors, documents=documents)
     memory = memory or NoMemory()
-    rows = [row for document_id in documents["document_id"] for row in _recall(document_id, sources, known, memory)]
+    rows = [
+        row for document_id in documents["document_id"] for row in _recall(document_id, sources, known_lines, memory)
+    ]
     memory.keep()
     unique: dict[str, dict[str, Any]] = {}
     for row in rows:
         if not _is_self(row):
             unique.setdefault(row["flow_id"], row)
     kept = list(unique.values())
-    _find_named_lines(kept, known)
+    _find_named_lines(kept, known_lines)
     _compare(kept)
     frame = pl.DataFrame(kept, schema=schemas.dtypes(schemas.Flows)).sort("flow_id")
     return schemas.validated(frame, schemas.Flows)
@@ -81,8 +83,8 @@ class _Sources:
         anchors: pl.DataFrame,
         documents: pl.DataFrame,
     ) -> None:
-        read = (lines, formulas, passages, tables, anchors, documents)
-        self._tables = [(split_by_document(table), table.clear()) for table in read]
+        read_tables = (lines, formulas, passages, tables, anchors, documents)
+        self._tables = [(split_by_document(table), table.clear()) for table in read_tables]
         self.contents = {name: frame_digest(own) for name, own in self._tables[0][0].items()}
         """Digest of the lines of each document."""
 
@@ -91,17 +93,22 @@ class _Sources:
         return [rows.get(document_id, nothing) for rows, nothing in self._tables]
 
 
-def _recall(document_id: str, sources: _Sources, known: Lines, memory: Memory) -> Iterator[dict[str, Any]]:
+def _recall(document_id: str, sources: _Sources, known_lines: Lines, memory: Memory) -> Iterator[dict[str, Any]]:
     """Read what a document states, unless it was read before and all forms that it looked up are the same."""
-    own = sources.of(document_id)
-    key = digest(*map(frame_digest, own))
-    found = memory.recall(key)
-    if found is None or any(known.describe(form, sources.contents) != said for form, said in found["forms"].items()):
-        named = known.watch()
-        rows = list(_read_document(*own, known=known))
-        found = {"forms": {form: known.describe(form, sources.contents) for form in sorted(named)}, "rows": rows}
-        memory.remember(key, found)
-    yield from map(dict, found["rows"])
+    sources_of_document = sources.of(document_id)
+    key = digest(*map(frame_digest, sources_of_document))
+    cached = memory.recall(key)
+    if cached is None or any(
+        known_lines.describe(form, sources.contents) != said for form, said in cached["forms"].items()
+    ):
+        looked_up = known_lines.watch()
+        rows = list(_read_document(*sources_of_document, known_lines=known_lines))
+        cached = {
+            "forms": {form: known_lines.describe(form, sources.contents) for form in sorted(looked_up)},
+            "rows": rows,
+        }
+        memory.remember(key, cached)
+    yield from map(dict, cached["rows"])
 
 
 def _read_document(
@@ -112,16 +119,16 @@ def _read_document(
     anchors: pl.DataFrame,
     documents: pl.DataFrame,
     *,
-    known: Lines,
+    known_lines: Lines,
 ) -> Iterator[dict[str, Any]]:
     """Read the statements of one document."""
     documents_by_id = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    yield from _read_labels(lines, documents_by_id, known)
+    yield from _read_labels(lines, documents_by_id, known_lines)
     owners = read_owners(anchors)
-    yield from read_headings(anchors, documents_by_id, known, owners=owners)
-    yield from read_passages(passages, anchors, documents_by_id, known, owners=owners)
-    yield from read_tables(tables, anchors, documents_by_id, known, owners=owners)
-    yield from _read_formulas(formulas, lines, documents_by_id, known)
+    yield from read_headings(anchors, documents_by_id, known_lines, owners=owners)
+    yield from read_passages(passages, anchors, documents_by_id, known_lines, owners=owners)
+    yield from read_tables(tables, anchors, documents_by_id, known_lines, owners=owners)
+    yield from _read_formulas(formulas, lines, documents_by_id, known_lines)
 
 
 def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
@@ -131,13 +138,13 @@ def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[sch
         flows: Statements with their ends.
         lines: Numbered fields.
     """
-    known = lines.select("document_id", "part", "key").unique()
+    known_lines = lines.select("document_id", "part", "key").unique()
     columns = ["flow_id", "source_key", "target_key"]
     faults = []
     for end in ("source", "target"):
-        own = flows.filter(pl.col(f"{end}_line").is_not_null())
-        on = [f"{end}_document_id", f"{end}_part", f"{end}_key"]
-        unmatched = own.join(known, left_on=on, right_on=["document_id", "part", "key"], how="anti")
+        resolved = flows.filter(pl.col(f"{end}_line").is_not_null())
+        end_columns = [f"{end}_document_id", f"{end}_part", f"{end}_key"]
+        unmatched = resolved.join(known_lines, left_on=end_columns, right_on=["document_id", "part", "key"], how="anti")
         faults.append(unmatched.select(columns).with_columns(fault=pl.lit(f"{end} is no line")))
     is_same = pl.all_horizontal(pl.col(f"source_{name}") == pl.col(f"target_{name}") for name in _IDENTITY)
     to_itself = flows.filter(is_same & (pl.col("source_key") != ""))
@@ -148,34 +155,38 @@ def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[sch
     return pl.concat(faults).sort("flow_id", "fault")
 
 
-def _read_labels(lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
+def _read_labels(
+    lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known_lines: Lines
+) -> Iterator[dict[str, Any]]:
     for line in lines.iter_rows(named=True):
         about = About(line["form"], year_of(documents_by_id[line["document_id"]]), line["document_id"], line["part"])
-        own = End(line["form"], line["key"], line["part"], "", line)
+        own_end = End(line["form"], line["key"], line["part"], "", line)
         stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
         for statement in read_label_statements(line["label"]):
-            yield from list_rows(statement, own, about, known=known, stated=stated, text=line["label"])
+            yield from list_rows(
+                statement, own_end, about, known_lines=known_lines, printed_at=stated, text=line["label"]
+            )
 
 
 def _read_formulas(
-    formulas: pl.DataFrame, lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known: Lines
+    formulas: pl.DataFrame, lines: pl.DataFrame, documents_by_id: Mapping[str, Row], known_lines: Lines
 ) -> Iterator[dict[str, Any]]:
-    own = {(row["document_id"], row["part"], row["key"]): row for row in lines.iter_rows(named=True)}
+    line_by_key = {(row["document_id"], row["part"], row["key"]): row for row in lines.iter_rows(named=True)}
     for row in formulas.filter(pl.col("operation") != "unparsed").iter_rows(named=True):
-        line = own[row["document_id"], row["part"], row["key"]]
+        line = line_by_key[row["document_id"], row["part"], row["key"]]
         about = About(line["form"], year_of(documents_by_id[row["document_id"]]), row["document_id"], row["part"])
         target = End(line["form"], line["key"], line["part"], row["column"], line)
         for operand, part in zip(row["operands"], row["operand_parts"], strict=True):
             key, _, form = operand.partition(" (")
             number = key.partition("_")[2]
             place = Place((form.removesuffix(")"),) if form else (), (number,), "line", part, row["column"], "", 0, 1)
-            source = known.find(place, about, key=number, form=place.forms[0] if place.forms else "")
+            source = known_lines.find(place, about, key=number, form=place.forms[0] if place.forms else "")
             stated = {name: row[name] for name in ("document_id", "page", "bbox", "start", "end", "evidence")}
             stated |= {"element_id": None, "rule_id": row["operation"]}
             yield make_row("computed_from", source, target, stated)
 
 
-def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
+def _find_named_lines(rows: Sequence[dict[str, Any]], known_lines: Lines) -> None:
     """Find a line that a statement names by words that no label has: the line that says its amount is from there.
 
     `Enter line 9 on the “Other dues” line of Form 2889` finds line 30 of Form 2889, if that says `from Schedule 1, line
@@ -183,7 +194,7 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
 
     Args:
         rows: Rows of `flows`; those with a found line are changed.
-        known: Lines of all documents.
+        known_lines: Lines of all documents.
     """
     # Lines (document, part, key) that take an amount from a source, by source and document of the target.
     takers: dict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
@@ -194,7 +205,7 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
     for row in rows:
         if row["problem"] != f"target: {NO_LABEL}":
             continue
-        revision = known.find_revision(row["target_form"], known.year_of(row["source_document_id"]))
+        revision = known_lines.find_revision(row["target_form"], known_lines.year_of(row["source_document_id"]))
         if revision is None:
             continue
         target_document_id, is_same_year = revision
@@ -203,7 +214,7 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
         if len(lines) != 1:
             continue
         document_id, part, key = next(iter(lines))
-        line = known.line_at(document_id, part, key)
+        line = known_lines.line_at(document_id, part, key)
         row |= {"target_document_id": document_id, "target_part": part, "target_key": key, "problem": ""}
         row |= {"target_line": line["canonical_id"], "agreement": "one_side"}
         row["is_same_year"] = row["is_same_year"] and is_same_year

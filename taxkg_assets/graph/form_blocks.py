@@ -51,7 +51,7 @@ def find_blocks(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
         fragments: Pieces of one page, in any order.
 
     Returns:
-        Blocks from the top of the page down, each with its pieces in that order.
+        Blocks from the top of the page down, each with its pieces in the same order.
 
     Source:
         `limits.block_gap_pt` in rules/revisions.yaml.

@@ -42,8 +42,8 @@ def build_formulas(
         statement = read_statement(line["label"])
         if statement is not None:
             document_id = line["document_id"]
-            places = (spans.get(document_id, {}), registered[document_id])
-            rows.append(_row_of(line, statement, *places, forms=forms))
+            spans_of_document = spans.get(document_id, {})
+            rows.append(_row_of(line, statement, spans_of_document, registered[document_id], forms=forms))
     _mark_cycles(rows)
     mark_totals(rows)
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Formulas)).sort("document_id", "part", "key")
@@ -61,8 +61,8 @@ def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.Data
     operand_rows = parsed.explode("operands", "operand_parts", empty_as_null=False)
     operand_rows = operand_rows.filter(~pl.col("operands").str.contains("(", literal=True))
     operand_rows = operand_rows.select("document_id", "part", "key", "operand_parts", "operands")
-    known = lines.select("document_id", operand_parts="part", operands="key").unique()
-    unmatched = operand_rows.join(known, on=["document_id", "operand_parts", "operands"], how="anti")
+    known_operands = lines.select("document_id", operand_parts="part", operands="key").unique()
+    unmatched = operand_rows.join(known_operands, on=["document_id", "operand_parts", "operands"], how="anti")
     faults = [unmatched.with_columns(fault=pl.lit("no such line"))]
     for (document_id,), rows in operand_rows.group_by("document_id", maintain_order=True):
         sources: dict[Place, set[Place]] = defaultdict(set)
@@ -142,21 +142,21 @@ def _resolve(
     parts = [operand.part] if operand.part else [line["part"], *sorted({part for part, _ in spans})]
     by_key: dict[str, tuple[str, Sequence[Span]]] = {}
     for part in reversed(parts):
-        by_key |= {key: (part, span) for (of, key), span in spans.items() if of == part}
+        by_key |= {key: (part, span) for (operand_part, key), span in spans.items() if operand_part == part}
     if operand.last:
         keys = expand_range(operand.first, operand.last, {key: key_span for key, (_, key_span) in by_key.items()})
     else:
         keys = [operand.first] if operand.first in by_key else []
         if not keys:
-            named = [part for part in parts if (part, operand.first) in registered]
-            return [(named[0], f"line_{operand.first}")] if named else []
+            parts_with_operand = [part for part in parts if (part, operand.first) in registered]
+            return [(parts_with_operand[0], f"line_{operand.first}")] if parts_with_operand else []
     return [(by_key[key][0], f"line_{key}") for key in keys]
 
 
 def _name_form(words: str, forms: Sequence[str]) -> str:
     """Name another form as the library does; as printed where the library does not contain it."""
-    named = [form for form in forms if form_pattern(form).fullmatch(words.partition("(")[0].strip())]
-    return named[0] if named else words.removeprefix("Form ")
+    named_forms = [form for form in forms if form_pattern(form).fullmatch(words.partition("(")[0].strip())]
+    return named_forms[0] if named_forms else words.removeprefix("Form ")
 
 
 def _mark_cycles(rows: Sequence[FormulaRecord]) -> None:

@@ -27,8 +27,8 @@ def find_dangling_edges(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) 
     Returns:
         Rows of `edges`.
     """
-    known = nodes.get_column("node_id").implode()
-    return edges.filter(~pl.col("source_id").is_in(known) | ~pl.col("target_id").is_in(known))
+    known_ids = nodes.get_column("node_id").implode()
+    return edges.filter(~pl.col("source_id").is_in(known_ids) | ~pl.col("target_id").is_in(known_ids))
 
 
 def find_tree_faults(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
@@ -127,7 +127,8 @@ def find_unsupported_edges(
     Returns:
         `source_id`, `target_id`, `relation`, `start` and `evidence`.
     """
-    semantic, in_label = edges.filter(_SEMANTIC), _FLOWS & pl.col("element_id").is_null()
+    semantic = edges.filter(_SEMANTIC)
+    in_label = _FLOWS & pl.col("element_id").is_null()
     texts = nodes.select(source_id="node_id", text="text")
     unsupported_edges = [
         _find_false_slices(semantic.filter(~in_label), sections.select("element_id", "text"), on="element_id"),
@@ -159,7 +160,8 @@ def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes
         left_on="target_id",
         right_on="node_id",
     )
-    relation, is_negative = pl.col("relation"), pl.col("polarity") == "negative"
+    relation = pl.col("relation")
+    is_negative = pl.col("polarity") == "negative"
     is_outside = pl.col("target_level") == "external"
     is_plain = relation.str.starts_with("references_")
     is_structural = relation.is_in(STRUCTURAL_RELATIONS)

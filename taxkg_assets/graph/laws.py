@@ -67,23 +67,24 @@ class Laws:
         """
         self._parts.setdefault((document_id, name), anchor_id)
 
-    def find(self, reference: ReferenceRecord, *, near: Entry) -> tuple[str, bool] | None:
+    def find(self, reference: ReferenceRecord, *, citing: Entry) -> tuple[str, bool] | None:
         """Find the section, chapter or document that a citation names, in the revision nearest to the citing document.
 
         Args:
             reference: Row of `references`.
-            near: Citing document.
+            citing: Citing document.
 
         Returns:
-            Anchor or document, and whether it is exactly what the citation names; None where the corpus lacks the law.
+            Id of the anchor or document, and whether it is exactly what the citation names, not a larger part that
+            contains it; None if the corpus lacks the law.
         """
         kind, target = reference["kind"], reference["target"]
-        for entry in _order(self._of_kind.get(kind, ()), near=near):
+        for entry in _order(self._of_kind.get(kind, ()), citing=citing):
             name = target.removeprefix(self._citing[entry.document_id].format(number=""))
-            for wanted in _widen(name):
-                if (entry.document_id, wanted) in self._parts:
-                    return self._parts[entry.document_id, wanted], wanted == name
-        single = _order(self._single.get(_fold(target), ()), near=near)
+            for part_name in _widen(name):
+                if (entry.document_id, part_name) in self._parts:
+                    return self._parts[entry.document_id, part_name], part_name == name
+        single = _order(self._single.get(_fold(target), ()), citing=citing)
         return (single[0].document_id, True) if single else None
 
 
@@ -99,11 +100,11 @@ def _fold(name: str) -> str:
     return " ".join(re.findall(r"[a-z0-9-]+", name.casefold()))
 
 
-def _order(entries: Iterable[Entry], *, near: Entry) -> list[Entry]:
+def _order(entries: Iterable[Entry], *, citing: Entry) -> list[Entry]:
     """Put the own document first, then finals, then the nearest revision."""
 
     def rank(entry: Entry) -> tuple[bool, bool, int, int, str]:
-        apart = abs(entry.months - near.months)
-        return entry.document_id != near.document_id, entry.is_draft, apart, -entry.months, entry.document_id
+        apart = abs(entry.months - citing.months)
+        return entry.document_id != citing.document_id, entry.is_draft, apart, -entry.months, entry.document_id
 
     return sorted(entries, key=rank)

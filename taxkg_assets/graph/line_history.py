@@ -38,7 +38,7 @@ class LabeledRecord(TypedDict):
 
 
 def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> dict[LineId, list[str]]:
-    """List the names of each line in older revisions of its form, newest first.
+    """List the names that each line has in older revisions of its form, newest first.
 
     Args:
         rows: Rows of `lines` of all documents; their history is not read.
@@ -84,7 +84,7 @@ def assign_stable_ids(rows: Sequence[LineRecord]) -> dict[LineId, str]:
         by_document[row["document_id"]].append(row)
     slugs: dict[str, str] = {}
     for lines in by_document.values():
-        words = ["-".join(each.split()[:_MOST_WORDS]) for each in _qualify_repeated(lines)]
+        words = ["-".join(label.split()[:_MOST_WORDS]) for label in _qualify_repeated(lines)]
         counts = Counter(words)
         for line, slug in zip(lines, words, strict=True):
             is_clear = slug and counts[slug] == 1
@@ -126,23 +126,25 @@ def pair_lines(older: Sequence[LabeledRecord], newer: Sequence[LabeledRecord]) -
     """
     pairs: dict[int, int] = {}
     old_words, new_words = _qualify_repeated(older), _qualify_repeated(newer)
-    places = {(row["part"], row["key"]): at for at, row in enumerate(older)}
+    places = {(row["part"], row["key"]): ix for ix, row in enumerate(older)}
     paired = set[int]()
-    for at, row in enumerate(newer):
-        same = places.get((row["part"], row["key"]))
-        if same is not None and same not in paired and old_words[same] == new_words[at]:
-            pairs[at] = same
-            paired.add(same)
-    _pair_by_words(pairs, [(r["kind"], w) for r, w in zip(older, old_words, strict=True)], newer, new_words)
+    for newer_ix, row in enumerate(newer):
+        older_ix = places.get((row["part"], row["key"]))
+        if older_ix is not None and older_ix not in paired and old_words[older_ix] == new_words[newer_ix]:
+            pairs[newer_ix] = older_ix
+            paired.add(older_ix)
+    _pair_by_words(pairs, [(row["kind"], words) for row, words in zip(older, old_words, strict=True)], newer, new_words)
     least = load_lines().limits.similar_words
-    taken = set(pairs.values())
-    for at, row in enumerate(newer):
-        same = places.get((row["part"], row["key"]))
-        if at in pairs or same is None or same in taken:
+    paired_older = set(pairs.values())
+    for newer_ix, row in enumerate(newer):
+        older_ix = places.get((row["part"], row["key"]))
+        if newer_ix in pairs or older_ix is None or older_ix in paired_older:
             continue
-        if _jaccard(old_words[same], new_words[at]) >= least or _begins_with(old_words[same], new_words[at]):
-            pairs[at] = same
-            taken.add(same)
+        if _jaccard(old_words[older_ix], new_words[newer_ix]) >= least or _begins_with(
+            old_words[older_ix], new_words[newer_ix]
+        ):
+            pairs[newer_ix] = older_ix
+            paired_older.add(older_ix)
     _pair_by_similarity(pairs, older, newer, words=(old_words, new_words), least=least)
     return pairs
 
@@ -156,11 +158,11 @@ def _pair_by_similarity(
     least: float,
 ) -> None:
     """Pair what is left over in one part with the most similar words, the most similar lines first."""
-    taken = set(pairs.values())
+    paired_older = set(pairs.values())
     fewest = load_lines().limits.fewest_words
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for at, row in enumerate(older):
-        if at not in taken and len(set(words[0][at].split())) >= fewest:
+        if at not in paired_older and len(set(words[0][at].split())) >= fewest:
             groups[row["part"], row["kind"]].append(at)
     scored = []
     for at, row in enumerate(newer):
@@ -169,9 +171,9 @@ def _pair_by_similarity(
                 score = _jaccard(words[0][before], words[1][at])
                 scored += [(-score, abs(at - before), at, before)] if score >= least else []
     for _, _, at, before in sorted(scored):
-        if at not in pairs and before not in taken:
+        if at not in pairs and before not in paired_older:
             pairs[at] = before
-            taken.add(before)
+            paired_older.add(before)
 
 
 def _pair_by_words(
@@ -181,9 +183,14 @@ def _pair_by_words(
     new = [(row["kind"], words) for row, words in zip(newer, new_words, strict=True)]
     old_counts, new_counts = Counter(old), Counter(new)
     places = {line: at for at, line in enumerate(old)}
-    taken = set(pairs.values())
+    paired_older = set(pairs.values())
     for at, line in enumerate(new):
-        if line[1] and at not in pairs and old_counts[line] == new_counts[line] == 1 and places[line] not in taken:
+        if (
+            line[1]
+            and at not in pairs
+            and old_counts[line] == new_counts[line] == 1
+            and places[line] not in paired_older
+        ):
             pairs[at] = places[line]
 
 
@@ -205,15 +212,15 @@ def _qualify_repeated(rows: Sequence[LabeledRecord]) -> list[str]:
     ]
 
 
-def _begins_with(one: str, other: str) -> bool:
+def _begins_with(label: str, other_label: str) -> bool:
     """Decide whether one of two labels only adds words to the other: `Taxable interest. Attach Schedule B`."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((label, other_label), key=len)
     return bool(short) and long.startswith(f"{short} ")
 
 
-def _jaccard(one: str, other: str) -> float:
+def _jaccard(label: str, other_label: str) -> float:
     """Jaccard similarity of the words of two labels; 1 where neither has any."""
-    left, right = set(one.split()), set(other.split())
+    left, right = set(label.split()), set(other_label.split())
     return len(left & right) / len(left | right) if left | right else 1.0
 
 
@@ -237,7 +244,8 @@ def name_of(line: LineRecord) -> str:
     Args:
         line: Row of `lines`.
     """
-    return "/".join((line["form"], line["revision"], *([line["part"]] if line["part"] else []), line["key"]))
+    parts = [line["part"]] if line["part"] else []
+    return "/".join((line["form"], line["revision"], *parts, line["key"]))
 
 
 def id_of(line: NumberedRecord) -> LineId:

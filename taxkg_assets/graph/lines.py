@@ -106,12 +106,12 @@ def _printed_lines(
     anchors: pl.DataFrame, forms: Collection[str], *, entries: Mapping[LineId, Sequence[FieldRecord]]
 ) -> dict[LineId, AnchorRecord]:
     """Collect the numbered headings of the forms themselves: the first of each part and key on a page of its fields."""
-    known = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
+    anchors_by_id = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
     printed_lines: dict[LineId, list[AnchorRecord]] = {}
-    for row in known.values():
+    for row in anchors_by_id.values():
         is_numbered = row["kind"] in _NUMBERED and row["perspective"] == "face"
         if is_numbered and row["key"] and row["document_id"] in forms:
-            printed_lines.setdefault((row["document_id"], _part_of(row, known), row["key"]), []).append(row)
+            printed_lines.setdefault((row["document_id"], _part_of(row, anchors_by_id), row["key"]), []).append(row)
     pages = {line_key: {row["page"] for row in of_line} for line_key, of_line in entries.items()}
     return {
         line_key: next((row for row in printed if row["page"] in pages.get(line_key, ())), printed[0])
@@ -213,9 +213,13 @@ def _label_of(key: str, entries: Sequence[FieldRecord], *, anchor: AnchorRecord 
         return face["label"]
     number = key.partition("_")[2]
     printed = [anchor["heading"]] if anchor is not None else []
-    named = [row["label"] for row in entries if not row["column"]]
+    labels = [row["label"] for row in entries if not row["column"]]
     return next(
-        (text for text in (*printed, *named) if any(map(str.isalpha, text)) and not number.endswith(text.strip("() "))),
+        (
+            text
+            for text in (*printed, *labels)
+            if any(map(str.isalpha, text)) and not number.endswith(text.strip("() "))
+        ),
         "",
     )
 

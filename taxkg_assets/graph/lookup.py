@@ -102,9 +102,9 @@ def _narrow(
     rows: Sequence[dict[str, Any]], question: _ParsedQuestion, *, titles: Mapping[str, frozenset[str]]
 ) -> list[dict[str, Any]]:
     """Keep the boxes that the words name: as a whole, next to words for the form, or by words of the label."""
-    whole = [row for row in rows if " ".join(question.words) in _names_of(row)]
+    whole_matches = [row for row in rows if " ".join(question.words) in _names_of(row)]
     return (
-        whole
+        whole_matches
         or [row for row in rows if _fits_next_to_form(row, question, titles=titles)]
         or [
             row
@@ -117,19 +117,22 @@ def _narrow(
 def _fits_next_to_form(
     row: Mapping[str, Any], question: _ParsedQuestion, *, titles: Mapping[str, frozenset[str]]
 ) -> bool:
-    words, own = question.words, titles.get(row["form"], frozenset())
+    words = question.words
+    title_words = titles.get(row["form"], frozenset())
     names = _names_of(row) | ({""} if question.box_key else set())
     parts = [part for at in range(len(words) + 1) for part in ((words[:at], words[at:]), (words[at:], words[:at]))]
     return any(
-        form and " ".join(name) in names and all(any(_is_inflection(word, title) for title in own) for word in form)
+        form
+        and " ".join(name) in names
+        and all(any(_is_inflection(word, title) for title in title_words) for word in form)
         for name, form in parts
     )
 
 
 def _names_of(row: Mapping[str, Any]) -> set[str]:
     skipped = set(load_aliases().question_words)
-    written = (row["label"], *row["aliases"])
-    names = [fold_name(expand(name)).split() for name in (*written, *find_initials(expand(row["label"])))]
+    written_names = (row["label"], *row["aliases"])
+    names = [fold_name(expand(name)).split() for name in (*written_names, *find_initials(expand(row["label"])))]
     return {" ".join(word for word in words if word not in skipped) for words in names} - {""}
 
 
@@ -147,8 +150,8 @@ def _find_titles(documents: dy.DataFrame[Documents]) -> dict[str, frozenset[str]
     return titles
 
 
-def _is_inflection(word: str, own: str) -> bool:
+def _is_inflection(word: str, label_word: str) -> bool:
     """Return whether two words differ in an ending at most: dividend and dividends."""
-    short, long = sorted((word, own), key=len)
+    short, long = sorted((word, label_word), key=len)
     least = load_aliases().thresholds.shared_prefix_letters
     return short == long or (len(short) >= least and long.startswith(short) and len(long) - len(short) <= 2)

@@ -18,12 +18,12 @@ class Memory(Protocol):
             key: Digest of the result's inputs.
         """
 
-    def remember(self, key: str, found: Any) -> None:
+    def remember(self, key: str, result: Any) -> None:
         """Add a result to the cache.
 
         Args:
             key: Digest of the result's inputs.
-            found: Any value that JSON can hold, but None.
+            result: Any value that JSON can represent except None.
         """
 
     def keep(self) -> None:
@@ -40,12 +40,12 @@ class NoMemory:
             key: Any key.
         """
 
-    def remember(self, key: str, found: Any) -> None:
+    def remember(self, key: str, result: Any) -> None:
         """Discard a result.
 
         Args:
             key: Any key.
-            found: Result.
+            result: Result.
         """
 
     def keep(self) -> None:

@@ -76,9 +76,9 @@ def find_usage(
     short_forms: dict[str, Counter[str]] = defaultdict(Counter)  # of each phrase, with their counts
     unseen = {rule.alias for rule in load_aliases().initials}
     for document_id, anchor_id, text in texts:
-        seen = {short for short in unseen if re.search(rf"\b{re.escape(short)}\b", text)}
-        usage.customary |= seen
-        unseen -= seen
+        found_abbreviations = {short for short in unseen if re.search(rf"\b{re.escape(short)}\b", text)}
+        usage.customary |= found_abbreviations
+        unseen -= found_abbreviations
         own_form = anchors_by_id[anchor_id]["form"] if anchor_id in anchors_by_id else ""
         forms_of_text = forms.intersection(split_forms(own_form or documents_by_id[document_id]["form"]))
         if not forms_of_text:
@@ -136,7 +136,7 @@ def find_aliases(face: FaceRecord, usage: Usage) -> list[str]:
         name for name in sorted(in_sentences, key=lambda name: (-in_sentences[name], name)) if shares_words(label, name)
     ]
     shorter = [short for name in list(names) for short in _shorten(name, usage)]
-    return distinct([*names, *shorter], but=label)
+    return distinct([*names, *shorter], excluded=label)
 
 
 def keep_unambiguous(names: Sequence[list[str]], *, labels: Sequence[str]) -> list[list[str]]:
@@ -201,10 +201,10 @@ def _shorten(name: str, usage: Usage) -> Iterator[str]:
         if rule.alias in usage.customary and rule.pattern.search(name):
             yield rule.pattern.sub(rule.alias, name)
     small = name.casefold()
-    for phrase, short in sorted(usage.abbreviations.items()):
+    for phrase, abbreviation in sorted(usage.abbreviations.items()):
         at = small.find(phrase)
         if at >= 0 and not small[at + len(phrase) : at + len(phrase) + 1].isalpha():
-            yield name[:at] + short + name[at + len(phrase) :]
+            yield name[:at] + abbreviation + name[at + len(phrase) :]
 
 
 def expand(text: str) -> str:
@@ -233,32 +233,34 @@ def shares_words(label: str, name: str) -> bool:
         label: Label of a box.
         name: Name found in instructions.
     """
-    mine, other = _words(expand(label)), _words(expand(name))
+    label_words, name_words = _words(expand(label)), _words(expand(name))
     least = load_aliases().thresholds.shared_words_frac
-    return bool(mine and other) and len(mine & other) >= least * min(len(mine), len(other))
+    return bool(label_words and name_words) and len(label_words & name_words) >= least * min(
+        len(label_words), len(name_words)
+    )
 
 
 def _words(text: str) -> set[str]:
     return {word for word in re.findall(r"[^\W_]+", text.casefold()) if len(word) > 2 or word.isdigit()}
 
 
-def distinct(names: Iterable[str], *, but: str) -> list[str]:
+def distinct(names: Iterable[str], *, excluded: str) -> list[str]:
     """Remove names that differ only in punctuation or case from an earlier one.
 
     Args:
         names: Names in order of preference.
-        but: Name to leave out.
+        excluded: Name to leave out.
 
     Returns:
         Names in their order.
     """
-    seen = {"", fold_name(but)}
-    kept = []
+    seen = {"", fold_name(excluded)}
+    distinct_names = []
     for name in names:
         if fold_name(name) not in seen:
             seen.add(fold_name(name))
-            kept.append(name)
-    return kept
+            distinct_names.append(name)
+    return distinct_names
 
 
 @lru_cache(maxsize=50_000)

@@ -44,47 +44,49 @@ def find_neighborhood(
         nodes: Nodes of the graph.
         edges: Edges of the graph.
         node_id: Node to start from.
-        at_most: Number of nodes to show; the node's own places are always shown.
+        at_most: Maximum number of nodes to show; the node itself, its field and its headings are always shown.
 
     Returns:
         Nodes and edges, sorted by their keys.
     """
-    own = _find_own(nodes, edges, node_id=node_id)
-    touching = pl.col("source_id").is_in(list(own)) | pl.col("target_id").is_in(list(own))
+    own_ids = _find_own(nodes, edges, node_id=node_id)
+    touching = pl.col("source_id").is_in(list(own_ids)) | pl.col("target_id").is_in(list(own_ids))
     stated = edges.filter(touching, ~pl.col("relation").is_in(_ROUGH)).sort(
         pl.col("confidence").neg(), "source_id", "target_id", "relation", "start"
     )
     ends = pl.concat([stated["source_id"], stated["target_id"]]).unique(maintain_order=True).to_list()
-    own -= set(nodes.filter(pl.col("level") == "sentence")["node_id"]) - {*ends, node_id}
-    wanted = [*sorted(own), *[end for end in ends if end not in own]]
-    shown = wanted[: max(at_most, len(own))]
+    own_ids -= set(nodes.filter(pl.col("level") == "sentence")["node_id"]) - {*ends, node_id}
+    ranked_ids = [*sorted(own_ids), *[end for end in ends if end not in own_ids]]
+    shown_ids = ranked_ids[: max(at_most, len(own_ids))]
     tree = edges.filter(pl.col("relation") == "parent_of")
-    kept = pl.concat([stated, tree]).filter(pl.col("source_id").is_in(shown), pl.col("target_id").is_in(shown))
-    ends_kept = {*kept["source_id"], *kept["target_id"], node_id}
+    shown_edges = pl.concat([stated, tree]).filter(
+        pl.col("source_id").is_in(shown_ids), pl.col("target_id").is_in(shown_ids)
+    )
+    ends_kept = {*shown_edges["source_id"], *shown_edges["target_id"], node_id}
     return Neighborhood(
         node_id=node_id,
-        own=frozenset(own),
+        own=frozenset(own_ids),
         nodes=nodes.filter(pl.col("node_id").is_in(sorted(ends_kept))).sort("node_id"),
-        edges=kept.sort("source_id", "target_id", "relation", "start"),
-        left_out=len(wanted) - len(shown),
+        edges=shown_edges.sort("source_id", "target_id", "relation", "start"),
+        left_out=len(ranked_ids) - len(shown_ids),
     )
 
 
 def _find_own(nodes: pl.DataFrame, edges: pl.DataFrame, *, node_id: str) -> set[str]:
     """Collect the places of a node, and what is below them without a key of its own; of a document itself only."""
     touches = (pl.col("source_id") == node_id) | (pl.col("target_id") == node_id)
-    same = edges.filter(pl.col("relation").is_in(_SAME), touches)
-    own = {node_id, *same["source_id"], *same["target_id"]}
+    same_field_edges = edges.filter(pl.col("relation").is_in(_SAME), touches)
+    own_ids = {node_id, *same_field_edges["source_id"], *same_field_edges["target_id"]}
     documents = set(nodes.filter(pl.col("level") == "document")["node_id"])
     inside = nodes.filter(pl.col("parent_id").is_not_null()).select("node_id", "parent_id", "anchor_key", "level")
     keys = dict(nodes.select("node_id", "anchor_key").iter_rows())
-    frontier = own - documents
+    frontier = own_ids - documents
     while frontier:
         below = inside.filter(pl.col("parent_id").is_in(list(frontier)))
         frontier = {
             child
             for child, parent, key, level in below.iter_rows()
-            if child not in own and (level != "anchor" or key == keys[parent])
+            if child not in own_ids and (level != "anchor" or key == keys[parent])
         }
-        own |= frontier
-    return own
+        own_ids |= frontier
+    return own_ids

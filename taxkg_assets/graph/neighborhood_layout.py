@@ -53,7 +53,9 @@ def describe_neighborhood(found: Neighborhood, row: NodeRecord) -> str:
 
 
 def place_nodes(found: Neighborhood) -> dict[str, tuple[float, float]]:
-    """Assign each node a column (0 citing, 1 own, 2 cited) and a row in it.
+    """Assign each node a column and a row in it.
+
+    Column 0 has the citing nodes, column 1 the places of the drawn node itself, column 2 the cited nodes.
 
     Args:
         found: Nodes and edges to draw.
@@ -65,7 +67,10 @@ def place_nodes(found: Neighborhood) -> dict[str, tuple[float, float]]:
     columns: dict[int, list[str]] = {0: [], 1: [], 2: []}
     order = found.nodes.sort("document_id", "ordinal", "node_id", nulls_last=True)
     for node_id in order["node_id"]:
-        columns[1 if node_id in found.own else 2 if node_id in cited else 0].append(node_id)
+        if node_id in found.own:
+            columns[1].append(node_id)
+        else:
+            columns[2 if node_id in cited else 0].append(node_id)
     longest = max(len(column) for column in columns.values())
     return {
         node_id: (float(x), (ix + 0.5) * longest / len(column))

@@ -127,7 +127,8 @@ def render_graph_page(found: Neighborhood) -> str:
     boxes = _place_boxes(found, rows)
     edges = "\n".join(_draw_edge(row, boxes) for row in iter_records(found.edges, EdgeRecord))
     nodes = "\n".join(_draw_node(row, boxes[node_id], found) for node_id, row in rows.items())
-    left, right = (min(b.left for b in boxes.values()), max(b.right for b in boxes.values()))
+    left = min(b.left for b in boxes.values())
+    right = max(b.right for b in boxes.values())
     height = max(box.y for box in boxes.values()) + 2 * _ROW_PX
     view = f"{left - _BEND_PX:.0f} {-_ROW_PX:.0f} {right - left + 2 * _BEND_PX:.0f} {height:.0f}"
     title = escape(describe_neighborhood(found, rows[found.node_id]))
@@ -199,8 +200,10 @@ def _describe(row: NodeRecord) -> str:
 
 def _draw_edge(row: EdgeRecord, boxes: Mapping[str, _Box]) -> str:
     source, target = boxes[row["source_id"]], boxes[row["target_id"]]
-    color, is_semantic = find_edge_color(row), row["relation"] in SEMANTIC_RELATIONS
-    xs, ys = _curve(source, target), (source.y, source.y, target.y, target.y)
+    color = find_edge_color(row)
+    is_semantic = row["relation"] in SEMANTIC_RELATIONS
+    xs = _curve(source, target)
+    ys = (source.y, source.y, target.y, target.y)
     start, *rest = (f"{x:.1f} {y:.1f}" for x, y in zip(xs, ys, strict=True))
     dashes = "" if is_semantic else ' stroke-dasharray="4 3"'
     label = "" if row["relation"] == "parent_of" else escape(row["relation"].replace("_", " "))

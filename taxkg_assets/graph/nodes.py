@@ -161,7 +161,7 @@ class _Context:
             return None
         entry = self.catalogue.entries[anchor["document_id"]]
         for form in self.resolver.find_forms(anchor["anchor_id"], anchor["document_id"]):
-            face = self.catalogue.find_face(form, of=entry)
+            face = self.catalogue.find_face(form, booklet=entry)
             canonical = self._canonical.get((face[0].document_id, key)) if face else None
             if canonical:
                 return canonical

@@ -48,21 +48,28 @@ def find_pairs(before: ComparableDocument, after: ComparableDocument) -> list[Pa
     links: list[_Link] = []
     for op, i0, i1, j0, j1 in matcher.get_opcodes():
         if op == "equal":
-            links += [((i,), (j,), False) for i, j in zip(range(i0, i1), range(j0, j1), strict=True)]
+            links += [
+                ((old_ix,), (new_ix,), False) for old_ix, new_ix in zip(range(i0, i1), range(j0, j1), strict=True)
+            ]
         elif op == "replace":
-            links += [(i, j, False) for i, j in _pair_gap(old, new, (i0, i1, j0, j1))]
+            links += [(old_ixs, new_ixs, False) for old_ixs, new_ixs in _pair_gap(old, new, (i0, i1, j0, j1))]
     links = _pair_sections(before, after, links)
     links = _pair_form_lines(old, new, links)
     links += _pair_moved(old, new, links)
     links += _pair_keyed(old, new, links)
     links += _pair_headings(before, after, links)
-    paired_old = {i for side, _, _ in links for i in side}
-    paired_new = {j for _, side, _ in links for j in side}
-    links += [((i,), (), False) for i in range(len(old)) if i not in paired_old]
-    links += [((), (j,), False) for j in range(len(new)) if j not in paired_new]
-    place = {i: j[0] for side, j, is_moved in links if j and not is_moved for i in side}
+    paired_old = {old_ix for old_ixs, _, _ in links for old_ix in old_ixs}
+    paired_new = {new_ix for _, new_ixs, _ in links for new_ix in new_ixs}
+    links += [((old_ix,), (), False) for old_ix in range(len(old)) if old_ix not in paired_old]
+    links += [((), (new_ix,), False) for new_ix in range(len(new)) if new_ix not in paired_new]
+    place = {
+        old_ix: new_ixs[0] for old_ixs, new_ixs, is_moved in links if new_ixs and not is_moved for old_ix in old_ixs
+    }
     links.sort(key=lambda link: _order(link[0], link[1], place))
-    return [Pair(tuple(old[i] for i in a), tuple(new[j] for j in b), moved) for a, b, moved in links]
+    return [
+        Pair(tuple(old[old_ix] for old_ix in old_ixs), tuple(new[new_ix] for new_ix in new_ixs), is_moved)
+        for old_ixs, new_ixs, is_moved in links
+    ]
 
 
 def _pair_sections(before: ComparableDocument, after: ComparableDocument, links: Sequence[_Link]) -> list[_Link]:
@@ -81,30 +88,40 @@ def _pair_sections(before: ComparableDocument, after: ComparableDocument, links:
 
 def _put_first(pairs: Sequence[_Link], links: Sequence[_Link]) -> list[_Link]:
     """Add pairs, and leave out the links that contain a passage of them."""
-    old = {ix for mine, _, _ in pairs for ix in mine}
-    new = {ix for _, theirs, _ in pairs for ix in theirs}
+    old = {ix for old_ixs, _, _ in pairs for ix in old_ixs}
+    new = {ix for _, new_ixs, _ in pairs for ix in new_ixs}
     kept = [link for link in links if old.isdisjoint(link[0]) and new.isdisjoint(link[1])]
     return [*kept, *pairs]
 
 
 def _pair_form_lines(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> list[_Link]:
     """Pair the lines of forms as their histories do, in place of the pairs that their place among others would give."""
-    equal = [(i, j) for mine, theirs, _ in links for i in mine for j in theirs if _are_equal_lines(old[i], new[j])]
-    left = [ix for ix, passage in enumerate(old) if passage.kind == LINE and ix not in {i for i, _ in equal}]
-    right = [ix for ix, passage in enumerate(new) if passage.kind == LINE and ix not in {j for _, j in equal}]
-    sides = [[old[ix] for ix in left], [new[ix] for ix in right]]
+    equal = [
+        (old_ix, new_ix)
+        for old_ixs, new_ixs, _ in links
+        for old_ix in old_ixs
+        for new_ix in new_ixs
+        if _are_equal_lines(old[old_ix], new[new_ix])
+    ]
+    loose_old = [
+        ix for ix, passage in enumerate(old) if passage.kind == LINE and ix not in {old_ix for old_ix, _ in equal}
+    ]
+    loose_new = [
+        ix for ix, passage in enumerate(new) if passage.kind == LINE and ix not in {new_ix for _, new_ix in equal}
+    ]
+    sides = [[old[ix] for ix in loose_old], [new[ix] for ix in loose_new]]
     repeated = {number for side in sides for number, count in Counter(map(_number, side)).items() if count > 1}
     lines = [[_line(passage, has_worksheet=_number(passage) in repeated) for passage in side] for side in sides]
     parts = [{_place(passage) for passage in side if passage.kind == LINE} for side in (old, new)]
-    joined = {(i, j) for mine, theirs, _ in links for i in mine for j in theirs}
+    joined = {(old_ix, new_ix) for old_ixs, new_ixs, _ in links for old_ix in old_ixs for new_ix in new_ixs}
     pairs: list[_Link] = []
-    for j, i in pair_lines(*lines).items():
-        if (left[i], right[j]) in joined:
+    for new_ix, old_ix in pair_lines(*lines).items():
+        if (loose_old[old_ix], loose_new[new_ix]) in joined:
             continue
-        places = [_place(passage) for passage in (sides[0][i], sides[1][j])]
+        places = [_place(passage) for passage in (sides[0][old_ix], sides[1][new_ix])]
         # A part that has got another name, or is new, has moved no line.
         is_moved = places[0] != places[1] and places[0] in parts[1] and places[1] in parts[0]
-        pairs.append(((left[i],), (right[j],), is_moved))
+        pairs.append(((loose_old[old_ix],), (loose_new[new_ix],), is_moved))
     return _with_continuations(old, new, pairs, links=_put_first(pairs, links))
 
 
@@ -114,9 +131,17 @@ def _with_continuations(
     """Add to each line the text below it that the other revision prints in the line itself."""
     free = [set(ixs) for ixs in _left_over(old, new, links)]
     extended: list[_Link] = []
-    for (i,), (j,), is_moved in pairs:
-        before = (i, i + 1) if i + 1 in free[0] and _continues(old[i], old[i + 1], new[j]) else (i,)
-        after = (j, j + 1) if j + 1 in free[1] and _continues(new[j], new[j + 1], old[i]) else (j,)
+    for (old_ix,), (new_ix,), is_moved in pairs:
+        before = (
+            (old_ix, old_ix + 1)
+            if old_ix + 1 in free[0] and _continues(old[old_ix], old[old_ix + 1], new[new_ix])
+            else (old_ix,)
+        )
+        after = (
+            (new_ix, new_ix + 1)
+            if new_ix + 1 in free[1] and _continues(new[new_ix], new[new_ix + 1], old[old_ix])
+            else (new_ix,)
+        )
         if len(before) + len(after) > 2:
             extended.append((before, after, is_moved))
     return _put_first(extended, links)
@@ -211,7 +236,8 @@ def _gain(old: Sequence[Passage], new: Sequence[Passage]) -> float:
         if _shared(part.bag, one.bag) < limits.merge_overlap * part.bag.total():
             return 0.0
     joined: Counter[str] = sum((part.bag for part in many), Counter())
-    shared, words = _shared(joined, one.bag), joined.total() + total
+    shared = _shared(joined, one.bag)
+    words = joined.total() + total
     # A merge has to explain clearly more than its best part would alone.
     gain = (2 * shared - limits.pair_similarity * words) * limits.merge_discount
     return gain if 2 * shared >= limits.merge_overlap * words else 0.0
@@ -222,31 +248,37 @@ def _is_fixed(passage: Passage) -> bool:
     return passage.kind == ADDRESS or (bool(passage.owner.key) and passage.kind in (HEADING, LINE))
 
 
-def _similarity_gain(a: Passage, b: Passage, limits: Limits) -> float:
-    words = a.bag.total() + b.bag.total()
-    if (a.kind == ADDRESS) != (b.kind == ADDRESS):
+def _similarity_gain(passage: Passage, other: Passage, limits: Limits) -> float:
+    words = passage.bag.total() + other.bag.total()
+    if (passage.kind == ADDRESS) != (other.kind == ADDRESS):
         return 0.0
-    if (a.kind == HEADING) != (b.kind == HEADING):
-        return words * 0.1 if a.words == b.words else 0.0
+    if (passage.kind == HEADING) != (other.kind == HEADING):
+        return words * 0.1 if passage.words == other.words else 0.0
     least = limits.pair_similarity
-    if a.kind == HEADING:
-        if a.owner.key and b.owner.key and a.owner.key != b.owner.key:
+    if passage.kind == HEADING:
+        if passage.owner.key and other.owner.key and passage.owner.key != other.owner.key:
             return 0.0
-        least = limits.keyed_similarity if a.owner.key and a.place == b.place else limits.heading_similarity
-    elif a.place == b.place:
-        least = limits.keyed_similarity if a.owner.key else limits.placed_similarity
-        if a.kind == b.kind == ROW and a.parts[0].text == b.parts[0].text and len(a.parts) == len(b.parts):
+        least = (
+            limits.keyed_similarity if passage.owner.key and passage.place == other.place else limits.heading_similarity
+        )
+    elif passage.place == other.place:
+        least = limits.keyed_similarity if passage.owner.key else limits.placed_similarity
+        if (
+            passage.kind == other.kind == ROW
+            and passage.parts[0].text == other.parts[0].text
+            and len(passage.parts) == len(other.parts)
+        ):
             return 0.2 * words
     # No two bags share more than the smaller one contains.
-    if 2 * min(a.bag.total(), b.bag.total()) < least * words:
+    if 2 * min(passage.bag.total(), other.bag.total()) < least * words:
         return 0.0
-    shared = 2 * _shared(a.bag, b.bag)
-    bonus = 0.1 * words if a.place == b.place else 0.0
+    shared = 2 * _shared(passage.bag, other.bag)
+    bonus = 0.1 * words if passage.place == other.place else 0.0
     return shared - least * words + bonus + 0.01 if shared >= least * words else 0.0
 
 
-def _shared(a: Counter[str], b: Counter[str]) -> int:
-    small, large = (a, b) if len(a) <= len(b) else (b, a)
+def _shared(bag: Counter[str], other_bag: Counter[str]) -> int:
+    small, large = (bag, other_bag) if len(bag) <= len(other_bag) else (other_bag, bag)
     return sum(min(count, large[word]) for word, count in small.items() if word in large)
 
 
@@ -256,32 +288,32 @@ def _shared(a: Counter[str], b: Counter[str]) -> int:
 def _pair_moved(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> list[_Link]:
     """Pair what is left over with what is left over elsewhere: the same words first, then the most similar."""
     limits = load_revisions().limits
-    left, right = _left_over(old, new, links)
+    loose_old, loose_new = _left_over(old, new, links)
     pairs: list[_Link] = []
     by_words: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for j in right:
-        by_words[new[j].words].append(j)
-    for i in left:
-        if same := by_words.get(old[i].words):
-            j = same.pop(0)
-            pairs.append(((i,), (j,), True))
-    left, right = _left_over(old, new, [*links, *pairs])
+    for new_ix in loose_new:
+        by_words[new[new_ix].words].append(new_ix)
+    for old_ix in loose_old:
+        if same := by_words.get(old[old_ix].words):
+            new_ix = same.pop(0)
+            pairs.append(((old_ix,), (new_ix,), True))
+    loose_old, loose_new = _left_over(old, new, [*links, *pairs])
     shingled: dict[tuple[str, ...], set[int]] = defaultdict(set)
-    for j in right:
-        for shingle in _shingles(new[j], limits.shingle):
-            shingled[shingle].add(j)
+    for new_ix in loose_new:
+        for shingle in _shingles(new[new_ix], limits.shingle):
+            shingled[shingle].add(new_ix)
     taken: set[int] = set()
-    for i in left:
-        if len(old[i].words) < limits.moved_words or old[i].kind == HEADING:
+    for old_ix in loose_old:
+        if len(old[old_ix].words) < limits.moved_words or old[old_ix].kind == HEADING:
             continue
         votes: Counter[int] = Counter()
-        for shingle in _shingles(old[i], limits.shingle):
+        for shingle in _shingles(old[old_ix], limits.shingle):
             votes.update(shingled.get(shingle, ()))
-        for j, _ in votes.most_common(5):
-            words = old[i].bag.total() + new[j].bag.total()
-            if j not in taken and 2 * _shared(old[i].bag, new[j].bag) >= limits.moved_similarity * words:
-                taken.add(j)
-                pairs.append(((i,), (j,), True))
+        for new_ix, _ in votes.most_common(5):
+            words = old[old_ix].bag.total() + new[new_ix].bag.total()
+            if new_ix not in taken and 2 * _shared(old[old_ix].bag, new[new_ix].bag) >= limits.moved_similarity * words:
+                taken.add(new_ix)
+                pairs.append(((old_ix,), (new_ix,), True))
                 break
     return pairs
 
@@ -293,37 +325,41 @@ def _shingles(passage: Passage, length: int) -> set[tuple[str, ...]]:
 
 def _pair_keyed(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> list[_Link]:
     """Pair what is left under one box or line of both: its text was rewritten."""
-    left, right = _left_over(old, new, links)
+    loose_old, loose_new = _left_over(old, new, links)
     sides: dict[tuple[str, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for side, passages, indices in ((0, old, left), (1, new, right)):
+    for side, passages, indices in ((0, old, loose_old), (1, new, loose_new)):
         for ix in indices:
             if passages[ix].owner.key and passages[ix].kind != HEADING:
                 sides[passages[ix].place][side].append(ix)
-    return [(tuple(a), tuple(b), False) for a, b in sides.values() if a and b]
+    return [(tuple(old_ixs), tuple(new_ixs), False) for old_ixs, new_ixs in sides.values() if old_ixs and new_ixs]
 
 
 def _pair_headings(before: ComparableDocument, after: ComparableDocument, links: Sequence[_Link]) -> list[_Link]:
     """Pair headings whose first paragraphs belong together: reworded from end to end, or given another key."""
     old, new = before.passages, after.passages
-    left, right = _left_over(old, new, links)
-    became = {a[0]: b[0] for a, b, _ in links if a and b}
-    loose = set(right)
+    loose_old, loose_new = _left_over(old, new, links)
+    new_ix_by_old_ix = {old_ixs[0]: new_ixs[0] for old_ixs, new_ixs, _ in links if old_ixs and new_ixs}
+    unpaired_new = set(loose_new)
     pairs: list[_Link] = []
-    for i in left:
-        j = became.get(i + 1, 0) - 1
-        if j not in loose or not old[i].kind == new[j].kind == HEADING or old[i].is_keyed != new[j].is_keyed:
+    for old_ix in loose_old:
+        new_ix = new_ix_by_old_ix.get(old_ix + 1, 0) - 1
+        if (
+            new_ix not in unpaired_new
+            or not old[old_ix].kind == new[new_ix].kind == HEADING
+            or old[old_ix].is_keyed != new[new_ix].is_keyed
+        ):
             continue
-        if old[i].is_keyed and (old[i].place in after.keys or new[j].place in before.keys):
+        if old[old_ix].is_keyed and (old[old_ix].place in after.keys or new[new_ix].place in before.keys):
             continue
-        loose.remove(j)
-        pairs.append(((i,), (j,), False))
+        unpaired_new.remove(new_ix)
+        pairs.append(((old_ix,), (new_ix,), False))
     return pairs
 
 
 def _left_over(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> tuple[list[int], list[int]]:
-    paired_old = {i for side, _, _ in links for i in side}
-    paired_new = {j for _, side, _ in links for j in side}
+    paired_old = {old_ix for old_ixs, _, _ in links for old_ix in old_ixs}
+    paired_new = {new_ix for _, new_ixs, _ in links for new_ix in new_ixs}
     return (
-        [i for i in range(len(old)) if i not in paired_old],
-        [j for j in range(len(new)) if j not in paired_new],
+        [old_ix for old_ix in range(len(old)) if old_ix not in paired_old],
+        [new_ix for new_ix in range(len(new)) if new_ix not in paired_new],
     )

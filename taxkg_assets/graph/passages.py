@@ -314,8 +314,8 @@ def _is_box(text: str, labels: Mapping[str, str]) -> bool:
     key = re.match(r"\s*(\d{0,2}[a-z]{0,2})\b", text)
     if key is None or key[1] not in labels:
         return False
-    known = {word for label in labels.values() for word in find_masked_words(label)} | set(labels)
-    return all(word in known for word in words)
+    known_words = {word for label in labels.values() for word in find_masked_words(label)} | set(labels)
+    return all(word in known_words for word in words)
 
 
 def _without_copies(passages: Iterable[Passage]) -> Iterable[Passage]:

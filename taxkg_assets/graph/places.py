@@ -119,7 +119,8 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
             continue
         yield place
         if place.label and (following := NEXT_LABEL.match(text, match.end())):
-            label, span = following["label"].strip(), (match.end() + 4, following.end())
+            label = following["label"].strip()
+            span = (match.end() + 4, following.end())
             yield Place(place.forms, (), "line", "", "", label, *span)
 
 
@@ -201,11 +202,11 @@ def _find_document(match: re.Match[str], prefix: str, before: str) -> str | None
     if prefix == _ALONE and text.endswith("its ", 0, start):
         return find_last_document(text[:start]) or find_last_document(before) or document
     near = max(0, start - _NEAR)
-    if taken := TAKEN_FROM.search(text, near, start):
-        return _name_taken(document, taken["form"])
+    if source_match := TAKEN_FROM.search(text, near, start):
+        return _name_taken(document, source_match["form"])
     if prefix == _ALONE and _is_box(match, prefix):
-        shown = SHOWN_ON.search(text, near, start) or RECEIVED.search(text, near, start)
-        return shown["form"] if shown else document
+        shown_match = SHOWN_ON.search(text, near, start) or RECEIVED.search(text, near, start)
+        return shown_match["form"] if shown_match else document
     return document
 
 
@@ -220,8 +221,8 @@ def find_last_document(text: str) -> str:
     Args:
         text: A sentence, or its beginning.
     """
-    named = [match[0] for match in re.finditer(rf"{SCHEDULE}|{FORMS}", text)]
-    return named[-1] if named else ""
+    named_documents = [match[0] for match in re.finditer(rf"{SCHEDULE}|{FORMS}", text)]
+    return named_documents[-1] if named_documents else ""
 
 
 def _list_keys(words: str) -> Iterator[str]:
@@ -231,7 +232,10 @@ def _list_keys(words: str) -> Iterator[str]:
             re.sub(r"[()]", "", key)
             for key in re.split(r" (?:through|to) (?:lines? |box(?:es)? )?", re.sub(r"^(?:lines?|box) ", "", word))
         )
-        yield from range_keys(first, last[0]) if last else [first] if first else []
+        if last:
+            yield from range_keys(first, last[0])
+        elif first:
+            yield first
 
 
 def range_keys(first: str, last: str) -> list[str]:

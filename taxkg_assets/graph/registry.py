@@ -153,8 +153,8 @@ def _drop_shared_names(rows: list[dict[str, Any]]) -> None:
     """Keep the names that mean only one box of their face."""
     for _, of_face in groupby(rows, key=lambda row: row["document_id"]):
         boxes = list(of_face)
-        kept = keep_unambiguous([row["aliases"] for row in boxes], labels=[row["label"] for row in boxes])
-        for row, names in zip(boxes, kept, strict=True):
+        unshared_names = keep_unambiguous([row["aliases"] for row in boxes], labels=[row["label"] for row in boxes])
+        for row, names in zip(boxes, unshared_names, strict=True):
             row["aliases"] = names
 
 
@@ -188,10 +188,10 @@ def _find_histories(
 
 def _find_predecessor(box: FaceRecord, older: Sequence[FaceRecord], newer: Sequence[FaceRecord]) -> FaceRecord | None:
     label = fold_name(expand(box["label"]))
-    same = [other for other in older if fold_name(expand(other["label"])) == label]
-    at_key = next((other for other in same if other["box_key"] == box["box_key"]), None)
-    is_moved = len(same) == 1 and sum(fold_name(expand(other["label"])) == label for other in newer) == 1
-    return at_key or (same[0] if label and is_moved else None)
+    same_label = [other for other in older if fold_name(expand(other["label"])) == label]
+    at_key = next((other for other in same_label if other["box_key"] == box["box_key"]), None)
+    is_moved = len(same_label) == 1 and sum(fold_name(expand(other["label"])) == label for other in newer) == 1
+    return at_key or (same_label[0] if label and is_moved else None)
 
 
 def _groups_by_form(

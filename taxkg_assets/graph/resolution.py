@@ -239,7 +239,7 @@ class Resolver:
         elif kind == "statute_section":
             resolved = self._resolve_statute(target, reference)
         elif kind in ("irc_section", "regulation", "notice_or_ruling"):
-            law = self._laws.find(reference, near=self._entry(reference))
+            law = self._laws.find(reference, citing=self._entry(reference))
             resolved = Target(law[0], 1.0 if law[1] else _INEXACT) if law else None
         year = find_printed_year(reference) if kind in ("form", "publication") else ""
         return resolved or _outside(kind, f"{target} ({year})" if year else target)
@@ -259,11 +259,12 @@ class Resolver:
 
     def _find_nearest(self, form: str, doc_type: str, reference: ReferenceRecord) -> tuple[Entry, bool] | None:
         """Find the document that is meant: of the printed year, if any, else the nearest to the text."""
-        entry, year = self._entry(reference), find_printed_year(reference)
+        entry = self._entry(reference)
+        year = find_printed_year(reference)
         if not year:
-            return self.catalogue.find_nearest(form, doc_type, to=entry)
+            return self.catalogue.find_nearest(form, doc_type, citing=entry)
         dated = replace(entry, document_id="", doc_type="", forms=(), revision=year)
-        nearest = self.catalogue.find_nearest(form, doc_type, to=dated)
+        nearest = self.catalogue.find_nearest(form, doc_type, citing=dated)
         return nearest if nearest is not None and nearest[1] else None
 
     def _choose(self, candidates: list[str], reference: ReferenceRecord, *, forms: tuple[str, ...]) -> str | None:
@@ -284,24 +285,24 @@ class Resolver:
     def _resolve_box(self, reference: ReferenceRecord) -> Target | None:
         key, entry = reference["target"], self._entry(reference)
         forms = self.find_forms(reference["anchor_id"], entry.document_id)
-        named = (reference["target_form"],) if reference["target_form"] else forms
-        if not reference["target_form"] or set(named) & set(entry.forms):
-            anchor_id = self._choose(self.find_anchors(entry.document_id, key), reference, forms=named)
+        named_forms = (reference["target_form"],) if reference["target_form"] else forms
+        if not reference["target_form"] or set(named_forms) & set(entry.forms):
+            anchor_id = self._choose(self.find_anchors(entry.document_id, key), reference, forms=named_forms)
             if anchor_id is not None:
                 return Target(anchor_id, 1.0)
-        for form in named:
+        for form in named_forms:
             box = self._find_box(form, key, near=entry, reference=reference)
             if box is not None:
                 return box
-        is_outside = reference["target_form"] and not set(named) & set(entry.forms)
-        return _outside("box", f"{_form_name(named[0])} {key}") if is_outside else None
+        is_outside = reference["target_form"] and not set(named_forms) & set(entry.forms)
+        return _outside("box", f"{_form_name(named_forms[0])} {key}") if is_outside else None
 
     def _find_box(self, form: str, key: str, *, near: Entry, reference: ReferenceRecord) -> Target | None:
         """Find a box of a form: on its face, else in its instructions; `12` covers `12a` to `12d`."""
         for doc_type in ("form", "filer_instructions", "recipient_instructions"):
             is_face = doc_type == "form"
             face = (
-                self.catalogue.find_face(form, of=near)
+                self.catalogue.find_face(form, booklet=near)
                 if is_face and not find_printed_year(reference)
                 else self._find_nearest(form, doc_type, reference)
             )
@@ -319,15 +320,15 @@ class Resolver:
 
     def _resolve_line(self, reference: ReferenceRecord) -> Target | None:
         entry = self._entry(reference)
-        named = _ON_FORM.match(reference["target"])
-        if named is None:
+        form_match = _ON_FORM.match(reference["target"])
+        if form_match is None:
             anchor_id = self._choose(self.find_anchors(entry.document_id, reference["target"]), reference, forms=())
             return Target(anchor_id, 1.0) if anchor_id else None
-        if "worksheet" in named["form"].casefold():
-            return self._resolve_worksheet_line(named["what"], named["form"], entry)
+        if "worksheet" in form_match["form"].casefold():
+            return self._resolve_worksheet_line(form_match["what"], form_match["form"], entry)
         for doc_type in ("form", "filer_instructions"):
-            nearest = self._find_nearest(named["form"], doc_type, reference)
-            anchors = self.find_anchors(nearest[0].document_id, named["what"]) if nearest else []
+            nearest = self._find_nearest(form_match["form"], doc_type, reference)
+            anchors = self.find_anchors(nearest[0].document_id, form_match["what"]) if nearest else []
             if nearest and anchors:
                 return Target(anchors[0], 1.0 if nearest[1] else _INEXACT)
         return _outside("line", reference["target"])
@@ -337,14 +338,18 @@ class Resolver:
         name = fold_heading(worksheet)
         if name == "worksheet":
             return None
-        named = [node for heading, node in self._worksheets[entry.document_id] if f"{heading} ".startswith(f"{name} ")]
+        nodes_of_worksheet = [
+            node for heading, node in self._worksheets[entry.document_id] if f"{heading} ".startswith(f"{name} ")
+        ]
         for anchor_id in self.find_anchors(entry.document_id, key):
             above = self.anchors[anchor_id]["parent_anchor_id"]
-            while above is not None and above not in named:
+            while above is not None and above not in nodes_of_worksheet:
                 above = self.anchors[above]["parent_anchor_id"]
             if above is not None:
                 return Target(anchor_id, 1.0)
-        return Target(named[0], _INEXACT) if named else _outside("line", f"{key} ({worksheet})")
+        return (
+            Target(nodes_of_worksheet[0], _INEXACT) if nodes_of_worksheet else _outside("line", f"{key} ({worksheet})")
+        )
 
     def _resolve_section(self, reference: ReferenceRecord) -> Target | None:
         target, entry = reference["target"], self._entry(reference)

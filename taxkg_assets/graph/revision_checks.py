@@ -42,14 +42,14 @@ def find_invalid_changes(
     Returns:
         `from_document_id`, `to_document_id`, `change_ix` and `fault`, one row per fault.
     """
-    known = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    documents_by_id = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     texts = _list_texts(sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements)
     printed = _look_up(revisions, texts, anchors=anchors, faces=faces)
     key = ("from_document_id", "to_document_id", "change_ix")
     invalid_changes = [
         {**{name: row[name] for name in key}, "fault": fault}
         for row in revisions.iter_rows(named=True)
-        for fault in _faults(row, known=known, printed=printed)
+        for fault in _faults(row, known=documents_by_id, printed=printed)
     ]
     schema = {name: revisions.schema[name] for name in key} | {"fault": pl.String}
     return pl.DataFrame(invalid_changes, schema=schema)

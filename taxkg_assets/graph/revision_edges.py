@@ -55,7 +55,7 @@ def _section_links(
     texts = split_by_document(sections)
     nothing = sections.clear()
     digests: dict[str, str] = {}
-    read: dict[str, list[Section]] = {}
+    sections_by_document: dict[str, list[Section]] = {}
     for pair in pairs:
         if not all(name in headings for name in pair):
             continue
@@ -67,9 +67,9 @@ def _section_links(
         links = memory.recall(key)
         if links is None:
             for name in pair:
-                if name not in read:
-                    read[name] = build_sections(headings[name], texts.get(name, nothing))
-            links = list(_continue_sections(*(read[name] for name in pair)))
+                if name not in sections_by_document:
+                    sections_by_document[name] = build_sections(headings[name], texts.get(name, nothing))
+            links = list(_continue_sections(*(sections_by_document[name] for name in pair)))
             memory.remember(key, links)
         for source_id, target_id, confidence in links:
             yield Link(source_id, target_id, "same_section_other_revision", confidence)

@@ -202,8 +202,11 @@ def _is_gone(passage: Passage, *, own: ComparableDocument, other: ComparableDocu
 def _is_printed(words: Sequence[str], *, own: ComparableDocument, other: ComparableDocument, is_copied: bool) -> bool:
     """Return whether the other document prints a run of words at least as often; once is enough for a form's copies."""
     run = f" {' '.join(words)} "
-    counts = [(stream.count(run), theirs.count(run)) for stream, theirs in zip(own.streams, other.streams, strict=True)]
-    return any(theirs and (is_copied or theirs >= mine) for mine, theirs in counts)
+    counts = [
+        (stream.count(run), other_count.count(run))
+        for stream, other_count in zip(own.streams, other.streams, strict=True)
+    ]
+    return any(other_count and (is_copied or other_count >= own_count) for own_count, other_count in counts)
 
 
 def _changed(
@@ -213,26 +216,20 @@ def _changed(
     changes = find_changes(*sides, years=years)
     kind = pair.after[0].kind
     streams = (old.streams, new.streams) if kind in (BLOCK, LINE) else ((loose[0],), (loose[1],))
-    changes = tuple(c for c in changes if not _is_regrouped(c, sides, streams=streams, kind=kind))
+    changes = tuple(change for change in changes if not _is_regrouped(change, sides, streams=streams, kind=kind))
     first, last = pair.before[0], pair.after[0]
-    is_renumbered = (
-        first.kind == last.kind
-        and _number(first) != _number(last)
-        and ""
-        not in (
-            _number(first),
-            _number(last),
-        )
-    )
+    first_number, last_number = _number(first), _number(last)
+    is_renumbered = first.kind == last.kind and bool(first_number and last_number) and first_number != last_number
     if first.kind == last.kind == HEADING and len(pair.after) > len(pair.before):
         yield _row(f"{_subject(first)} split", pair, (), nature="structure")
     elif is_renumbered:
         yield _row(f"{_subject(last)} renumbered", pair, changes, nature="structure")
     elif changes:
-        is_name = last.kind == HEADING
-        subject = _subject(last)
-        kind = f"{subject} renamed" if is_name else "row changed" if last.kind == ROW else "text changed"
-        yield _row(kind, pair, changes, nature=_highest_priority(changes))
+        if last.kind == HEADING:
+            kind_of_change = f"{_subject(last)} renamed"
+        else:
+            kind_of_change = "row changed" if last.kind == ROW else "text changed"
+        yield _row(kind_of_change, pair, changes, nature=_highest_priority(changes))
     elif pair.is_moved and (first.place != last.place or first.kind == HEADING) and first.kind != BLOCK:
         yield _row("moved", pair, (), nature="moved")
 
@@ -308,8 +305,8 @@ def _wording(side: Sequence[Passage]) -> Wording:
 
 
 def _row(kind: str, pair: Pair, changes: Sequence[Change], *, nature: str) -> dict[str, Any]:
-    shown = (pair.after or pair.before)[0]
-    owner = shown.owner
+    shown_passage = (pair.after or pair.before)[0]
+    owner = shown_passage.owner
     sides: dict[str, Any] = {}
     pointers = []
     for name, side in (("before", pair.before), ("after", pair.after)):
@@ -322,7 +319,7 @@ def _row(kind: str, pair: Pair, changes: Sequence[Change], *, nature: str) -> di
         "kind": kind,
         "key": owner.key,
         "previous_key": pair.before[0].owner.key if kind.endswith("renumbered") else "",
-        "heading_path": " > ".join(owner.path[:-1] if shown.kind == LINE else owner.path),
+        "heading_path": " > ".join(owner.path[:-1] if shown_passage.kind == LINE else owner.path),
         "perspective": owner.perspective,
         **sides,
         "words": [_change(change) for change in changes],

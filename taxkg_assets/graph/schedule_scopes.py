@@ -44,7 +44,7 @@ class _LastCode:
     """Headings of the codes of the line, and those below them."""
 
     def find_line(self, row: Mapping[str, Any]) -> str:
-        """Return the line of a code that continues the codes before it; empty for another."""
+        """Return the line that a heading on a code belongs to, if it continues the codes before it; else empty."""
         code = _read_code(row)
         if not code or not self.code or row["document_id"] != self.document:
             return ""
@@ -137,7 +137,7 @@ class Owners:
 
 
 def read_owners(anchors: pl.DataFrame) -> Owners:
-    """Find what the passages below each heading are about, once for all that is read below it.
+    """Find what the passages below each heading are about.
 
     Args:
         anchors: Headings; their ids sort in the order of the document.
@@ -151,8 +151,8 @@ def read_owners(anchors: pl.DataFrame) -> Owners:
 def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     """Determine which schedule or worksheet the lines under each heading of a booklet belong to.
 
-    A heading belongs to the schedule that it names itself, else to that of the heading above it, else to that of the
-    line before it, if it continues that line's numbers.
+    A heading belongs to the schedule that it names; else to the schedule of the heading above it; else, if it continues
+    the numbers of the line before it, to the schedule of that line.
 
     Args:
         anchors: Headings; their ids sort in the order of the document.
@@ -260,7 +260,8 @@ def find_parents(
     # By document and schedule: the forms that it is named with.
     forms_named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for document, anchor in anchors.select("document_id", "anchor_id").iter_rows():
-        scope, form = scopes.get(anchor, WORKSHEET), documents_by_id[document]["form"]
+        scope = scopes.get(anchor, WORKSHEET)
+        form = documents_by_id[document]["form"]
         is_schedule_alone = scope != WORKSHEET and "(" not in scope
         if is_schedule_alone and not form.startswith("Schedule"):
             forms_named[document][scope].add(form)

@@ -101,11 +101,11 @@ def build_sections(anchors: pl.DataFrame, sections: pl.DataFrame) -> list[Sectio
     for anchor_id, text in sections.sort("paragraph_ix").select("anchor_id", "text").iter_rows():
         texts[anchor_id or ""].append(text)
     rows = {row["anchor_id"]: row for row in iter_records(anchors.sort("anchor_id"), AnchorRecord)}
-    kept = [row for row in rows.values() if not _is_numbered_field(row)]
-    places = {row["anchor_id"]: place for place, row in enumerate(kept)}
+    heading_rows = [row for row in rows.values() if not _is_numbered_field(row)]
+    places = {row["anchor_id"]: place for place, row in enumerate(heading_rows)}
     words = {anchor_id: find_masked_words(row["heading"]) for anchor_id, row in rows.items()}
     result = []
-    for row in kept:
+    for row in heading_rows:
         above = _anchors_above(row, rows)
         result.append(
             Section(
@@ -167,72 +167,78 @@ class _Aligner:
         self.was: dict[int, int] = {}
         self.limits: dict[str, float] = load_revisions().sections
 
-    def pair(self, old: int, new: int) -> None:
+    def pair(self, old_ix: int, new_ix: int) -> None:
         """Pair two sections."""
-        self.became[old], self.was[new] = new, old
+        self.became[old_ix], self.was[new_ix] = new_ix, old_ix
 
     def pair_published(self) -> None:
         """Pair sections with the same publisher id, unless neither heading nor text agrees."""
         least = self.limits["published"]
-        for i, j in self._unique_matches(lambda section: section.publisher_id or None):
-            old, new = self.old[i], self.new[j]
+        for old_ix, new_ix in self._unique_matches(lambda section: section.publisher_id or None):
+            old, new = self.old[old_ix], self.new[new_ix]
             heading = _share(_distinctive(old.words), _distinctive(new.words))
             if old.words == new.words or heading >= least or _share(old.bag, new.bag) >= least:
-                self.pair(i, j)
+                self.pair(old_ix, new_ix)
 
-    def pair_unique(self, name: Callable[[Section], Hashable]) -> None:
+    def pair_unique(self, name_section: Callable[[Section], Hashable]) -> None:
         """Pair sections by names that occur once in each revision."""
-        for i, j in self._unique_matches(name):
-            self.pair(i, j)
+        for old_ix, new_ix in self._unique_matches(name_section):
+            self.pair(old_ix, new_ix)
 
-    def _unique_matches(self, name: Callable[[Section], Hashable]) -> list[tuple[int, int]]:
+    def _unique_matches(self, name_section: Callable[[Section], Hashable]) -> list[tuple[int, int]]:
         places: tuple[dict[Hashable, list[int]], ...] = (defaultdict(list), defaultdict(list))
         for side, sections, done in ((0, self.old, self.became), (1, self.new, self.was)):
             for ix, section in enumerate(sections):
-                if ix not in done and (section_name := name(section)) is not None:
+                if ix not in done and (section_name := name_section(section)) is not None:
                     places[side][section_name].append(ix)
         return [
-            (mine[0], theirs[0])
-            for section_name, mine in places[0].items()
-            if len(mine) == 1 and len(theirs := places[1].get(section_name, [])) == 1
+            (old_ixs[0], new_ixs[0])
+            for section_name, old_ixs in places[0].items()
+            if len(old_ixs) == 1 and len(new_ixs := places[1].get(section_name, [])) == 1
         ]
 
     def pair_children(self) -> int:
         """Pair the remaining sections under paired parents, most similar first, and return the number of new pairs."""
         groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        for i, section in enumerate(self.old):
-            above = self.became.get(section.parent, -2) if section.parent >= 0 else -1
-            if i not in self.became and above != -2:
-                groups[above][0].append(i)
-        for j, section in enumerate(self.new):
-            if j not in self.was and section.parent in groups:
-                groups[section.parent][1].append(j)
-        before = len(self.became)
-        for mine, theirs in groups.values():
+        for old_ix, section in enumerate(self.old):
+            new_parent = self.became.get(section.parent, -2) if section.parent >= 0 else -1
+            if old_ix not in self.became and new_parent != -2:
+                groups[new_parent][0].append(old_ix)
+        for new_ix, section in enumerate(self.new):
+            if new_ix not in self.was and section.parent in groups:
+                groups[section.parent][1].append(new_ix)
+        pairs_before = len(self.became)
+        for old_ixs, new_ixs in groups.values():
             scored = [
-                (self._score(i, j), -abs(a - b), -i, -j) for a, i in enumerate(mine) for b, j in enumerate(theirs)
+                (self._score(old_ix, new_ix), -abs(old_rank - new_rank), -old_ix, -new_ix)
+                for old_rank, old_ix in enumerate(old_ixs)
+                for new_rank, new_ix in enumerate(new_ixs)
             ]
-            for score, _, i, j in sorted(scored, reverse=True):
-                if score > 0 and -i not in self.became and -j not in self.was:
-                    self.pair(-i, -j)
-            self.pair_openings(mine, theirs)
-        return len(self.became) - before
+            for score, _, old_ix, new_ix in sorted(scored, reverse=True):
+                if score > 0 and -old_ix not in self.became and -new_ix not in self.was:
+                    self.pair(-old_ix, -new_ix)
+            self.pair_openings(old_ixs, new_ixs)
+        return len(self.became) - pairs_before
 
-    def pair_openings(self, mine: Sequence[int], theirs: Sequence[int]) -> None:
+    def pair_openings(self, old_ixs: Sequence[int], new_ixs: Sequence[int]) -> None:
         """Pair remaining sections whose texts begin with the same distinctive words."""
         places: tuple[dict[tuple[str, ...], list[int]], ...] = (defaultdict(list), defaultdict(list))
-        for side, sections, indices in ((0, self.old, mine), (1, self.new, theirs)):
+        for side, sections, indices in ((0, self.old, old_ixs), (1, self.new, new_ixs)):
             for ix in indices:
                 if len(opening := sections[ix].text_words[:_OPENING]) == _OPENING:
                     places[side][opening].append(ix)
-        for opening, olds in places[0].items():
-            news = places[1].get(opening, [])
-            if len(olds) == len(news) == 1 and olds[0] not in self.became and news[0] not in self.was:
-                self.pair(olds[0], news[0])
+        for opening, matching_old in places[0].items():
+            matching_new = places[1].get(opening, [])
+            if (
+                len(matching_old) == len(matching_new) == 1
+                and matching_old[0] not in self.became
+                and matching_new[0] not in self.was
+            ):
+                self.pair(matching_old[0], matching_new[0])
 
-    def _score(self, i: int, j: int) -> float:
+    def _score(self, old_ix: int, new_ix: int) -> float:
         """Score how well two sections under one parent go together; 0 where they do not."""
-        old, new = self.old[i], self.new[j]
+        old, new = self.old[old_ix], self.new[new_ix]
         text = _share(old.bag, new.bag)
         if old.words == new.words:
             return 2 + text
@@ -248,25 +254,27 @@ class _Aligner:
     def pair_parents(self) -> int:
         """Pair old sections with new ones that contain most of their subsections; return how many were paired."""
         votes: dict[int, Counter[int]] = defaultdict(Counter)
-        for i, j in self.became.items():
-            old_parent, new_parent = self.old[i].parent, self.new[j].parent
+        for old_ix, new_ix in self.became.items():
+            old_parent, new_parent = self.old[old_ix].parent, self.new[new_ix].parent
             if old_parent >= 0 and new_parent >= 0 and old_parent not in self.became and new_parent not in self.was:
                 votes[old_parent][new_parent] += 1
-        before = len(self.became)
+        pairs_before = len(self.became)
         children = Counter(section.parent for section in self.old)
         for old_parent, new_sections in sorted(votes.items()):
             new_parent, count = new_sections.most_common(1)[0]
             if 2 * count > children[old_parent] and new_parent not in self.was:
                 self.pair(old_parent, new_parent)
-        return len(self.became) - before
+        return len(self.became) - pairs_before
 
     def pair_elsewhere(self) -> None:
         """Pair each remaining section with the section that contains most of its text, anywhere in the document."""
-        left = [i for i in range(len(self.old)) if i not in self.became]
-        loose = [j for j in range(len(self.new)) if j not in self.was]
-        for i, j in _find_overlaps(self.old, self.new, left, loose, limits=self.limits, limit="elsewhere"):
-            if i not in self.became and j not in self.was:
-                self.pair(i, j)
+        unpaired_old = [old_ix for old_ix in range(len(self.old)) if old_ix not in self.became]
+        unpaired_new = [new_ix for new_ix in range(len(self.new)) if new_ix not in self.was]
+        for old_ix, new_ix in _find_overlaps(
+            self.old, self.new, unpaired_old, unpaired_new, limits=self.limits, limit="elsewhere"
+        ):
+            if old_ix not in self.became and new_ix not in self.was:
+                self.pair(old_ix, new_ix)
 
     def find_splits(self) -> dict[int, list[int]]:
         """Find new sections that contain part of an old section whose main part is elsewhere.
@@ -274,49 +282,60 @@ class _Aligner:
         A section with unchanged text was not split. Otherwise only text that occurs in one section of each revision
         counts.
         """
-        loose = [j for j in range(len(self.new)) if j not in self.was]
-        edited = [i for i, j in self.became.items() if self.old[i].text != self.new[j].text]
-        if not loose:
+        unpaired_new = [new_ix for new_ix in range(len(self.new)) if new_ix not in self.was]
+        edited = [old_ix for old_ix, new_ix in self.became.items() if self.old[old_ix].text != self.new[new_ix].text]
+        if not unpaired_new:
             return {}
-        printed = [self.old[i] for i in edited], [self.new[j] for j in (*loose, *(self.became[i] for i in edited))]
+        printed = (
+            [self.old[old_ix] for old_ix in edited],
+            [self.new[new_ix] for new_ix in (*unpaired_new, *(self.became[old_ix] for old_ix in edited))],
+        )
         counts = [Counter(run for section in side for run in section.shingles) for side in printed]
         parts: dict[int, list[int]] = defaultdict(list)
-        taken: set[int] = set()
-        for j, i in _find_overlaps(self.new, self.old, loose, edited, limits=self.limits, limit="part"):
+        split_off: set[int] = set()
+        for new_ix, old_ix in _find_overlaps(
+            self.new, self.old, unpaired_new, edited, limits=self.limits, limit="part"
+        ):
             shared_runs = {
-                run for run in self.new[j].shingles & self.old[i].shingles if counts[0][run] == counts[1][run] == 1
+                run
+                for run in self.new[new_ix].shingles & self.old[old_ix].shingles
+                if counts[0][run] == counts[1][run] == 1
             }
-            is_below = not self.new[j].key and self._is_below(j, self.became[i])
-            if j not in taken and not is_below and len(shared_runs) >= self.limits["part"] * len(self.new[j].shingles):
-                taken.add(j)
-                parts[i].append(j)
+            is_below = not self.new[new_ix].key and self._is_below(new_ix, self.became[old_ix])
+            if (
+                new_ix not in split_off
+                and not is_below
+                and len(shared_runs) >= self.limits["part"] * len(self.new[new_ix].shingles)
+            ):
+                split_off.add(new_ix)
+                parts[old_ix].append(new_ix)
         return parts
 
-    def _is_below(self, j: int, above: int) -> bool:
+    def _is_below(self, new_ix: int, above_ix: int) -> bool:
         """Decide whether a new section is under another one: its text was given a heading of its own."""
-        while j >= 0 and j != above:
-            j = self.new[j].parent
-        return j == above
+        while new_ix >= 0 and new_ix != above_ix:
+            new_ix = self.new[new_ix].parent
+        return new_ix == above_ix
 
     def list_continuations(self) -> list[Continuation]:
         """List the continuation of each old section."""
         parts = self.find_splits()
         moved = self._find_moved()
         continuations = []
-        for i, old in enumerate(self.old):
-            if i not in self.became:
+        for old_ix, old in enumerate(self.old):
+            if old_ix not in self.became:
                 continuations.append(Continuation(old.anchor_id, (), ()))
                 continue
-            targets = [self.became[i], *sorted(parts.get(i, ()))]
+            targets = [self.became[old_ix], *sorted(parts.get(old_ix, ()))]
             new = self.new[targets[0]]
             is_renumbered = bool(old.key and new.key) and old.key != new.key
             changes = [
                 (SPLIT, len(targets) > 1),
                 (RENUMBERED, is_renumbered),
                 (RENAMED, old.title != new.title or (old.words != new.words and not is_renumbered)),
-                (MOVED, i in moved),
+                (MOVED, old_ix in moved),
             ]
-            after = tuple(self.new[j].anchor_id for j in targets)
+            after = tuple(self.new[new_ix].anchor_id for new_ix in targets)
             continuations.append(
                 Continuation(old.anchor_id, after, tuple(name for name, applies in changes if applies))
             )
@@ -326,44 +345,46 @@ class _Aligner:
         """Find the sections that are under another parent, or out of the order of their siblings."""
         moved = set()
         siblings: dict[int, list[int]] = defaultdict(list)
-        for i, j in self.became.items():
-            above, new_parent = self.old[i].parent, self.new[j].parent
+        for old_ix, new_ix in self.became.items():
+            above, new_parent = self.old[old_ix].parent, self.new[new_ix].parent
             if (self.became.get(above, -2) if above >= 0 else -1) == new_parent:
-                siblings[above].append(i)
+                siblings[above].append(old_ix)
             else:
-                moved.add(i)
+                moved.add(old_ix)
         for sibling in siblings.values():
             sibling.sort()
-            order = [self.became[i] for i in sibling]
-            kept = _longest_rise(order)
-            moved |= {i for i, j in zip(sibling, order, strict=True) if j not in kept}
+            order = [self.became[old_ix] for old_ix in sibling]
+            in_order = _longest_rise(order)
+            moved |= {old_ix for old_ix, new_ix in zip(sibling, order, strict=True) if new_ix not in in_order}
         return moved
 
 
 def _find_overlaps(
     sections: Sequence[Section],
     others: Sequence[Section],
-    own: Iterable[int],
-    theirs: Iterable[int],
+    section_ixs: Iterable[int],
+    other_ixs: Iterable[int],
     *,
     limits: Mapping[str, float],
     limit: str,
 ) -> list[tuple[int, int]]:
     """Find pairs of which the second prints a share of the first one's text; the largest share first."""
     printed: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for j in theirs:
-        for shingle in others[j].shingles:
-            printed[shingle].append(j)
+    for other_ix in other_ixs:
+        for shingle in others[other_ix].shingles:
+            printed[shingle].append(other_ix)
     overlaps = []
-    for i in own:
-        shingles = sections[i].shingles
+    for ix in section_ixs:
+        shingles = sections[ix].shingles
         if len(shingles) < limits["least_shingles"]:
             continue
-        counts = Counter(j for shingle in shingles for j in printed.get(shingle, ()))
+        counts = Counter(other_ix for shingle in shingles for other_ix in printed.get(shingle, ()))
         overlaps += [
-            (count / len(shingles), -i, -j) for j, count in counts.items() if count >= limits[limit] * len(shingles)
+            (count / len(shingles), -ix, -other_ix)
+            for other_ix, count in counts.items()
+            if count >= limits[limit] * len(shingles)
         ]
-    return [(-i, -j) for _, i, j in sorted(overlaps, reverse=True)]
+    return [(-ix, -other_ix) for _, ix, other_ix in sorted(overlaps, reverse=True)]
 
 
 def _distinctive(words: Sequence[str]) -> Counter[str]:
@@ -371,17 +392,17 @@ def _distinctive(words: Sequence[str]) -> Counter[str]:
     return Counter([word for word in words if len(word) > _SMALL_WORD or not word.isalpha()] or words)
 
 
-def _share(one: Counter[str], other: Counter[str]) -> float:
+def _share(bag: Counter[str], other_bag: Counter[str]) -> float:
     """Dice similarity of two bags of words; 0 where either is empty."""
-    total = one.total() + other.total()
-    if not one or not other:
+    total = bag.total() + other_bag.total()
+    if not bag or not other_bag:
         return 0.0
-    small, large = (one, other) if len(one) <= len(other) else (other, one)
+    small, large = (bag, other_bag) if len(bag) <= len(other_bag) else (other_bag, bag)
     return 2 * sum(min(count, large[word]) for word, count in small.items() if word in large) / total
 
 
-def _dice(one: Sequence[str], other: Sequence[str]) -> float:
-    return _share(Counter(one), Counter(other))
+def _dice(words: Sequence[str], other_words: Sequence[str]) -> float:
+    return _share(Counter(words), Counter(other_words))
 
 
 def _longest_rise(order: Sequence[int]) -> set[int]:
@@ -394,9 +415,9 @@ def _longest_rise(order: Sequence[int]) -> set[int]:
         before[value] = tails[at - 1] if at else None
         ends[at : at + 1] = [value]
         tails[at : at + 1] = [value]
-    kept: set[int] = set()
+    rising: set[int] = set()
     last: int | None = tails[-1] if tails else None
     while last is not None:
-        kept.add(last)
+        rising.add(last)
         last = before[last]
-    return kept
+    return rising

@@ -43,19 +43,19 @@ def find_dense_paragraphs(
     """
     limits = load_sentences().dense
     places: dict[str, list[tuple[int, tuple[str, str, str]]]] = defaultdict(list)
-    named = ("kind", "target", "target_form")
+    target_columns = ("kind", "target", "target_form")
     mentions = references.filter(~pl.col("is_self")).with_columns(pl.col("target_form").fill_null(""))
-    counted = mentions.select("element_id", *named).unique().group_by("element_id").len()
+    counted = mentions.select("element_id", *target_columns).unique().group_by("element_id").len()
     speaking = counted.filter(pl.col("len") >= limits.speakers)["element_id"].implode()
     several = mentions.filter(pl.col("element_id").is_in(speaking)).sort("element_id", "start")
-    for element_id, start, kind, target, form in several.select("element_id", "start", *named).iter_rows():
+    for element_id, start, kind, target, form in several.select("element_id", "start", *target_columns).iter_rows():
         places[element_id].append((start, (kind, target, form)))
     prose = sections.filter(pl.col("table_id").is_null() & pl.col("element_id").is_in(speaking))
     dense = {}
-    cut: dict[str, list[tuple[int, int]]] = {}  # editions of a document print the same
+    sentences_by_text: dict[str, list[tuple[int, int]]] = {}  # editions of a document print the same
     for element_id, text in prose.select("element_id", "text").iter_rows():
-        if (ranges := cut.get(text)) is None:
-            ranges = cut[text] = find_sentences(text)
+        if (ranges := sentences_by_text.get(text)) is None:
+            ranges = sentences_by_text[text] = find_sentences(text)
         if len(ranges) >= limits.sentences and _count_naming_sentences(ranges, places[element_id]) >= limits.speakers:
             dense[element_id] = ranges
     return dense

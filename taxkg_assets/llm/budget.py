@@ -88,8 +88,8 @@ class Budget:
     """Admits a model call only if its maximum cost fits the budget, including calls in progress; 0 means no limit.
 
     Args:
-        usd: Most US dollars.
-        tokens: Most tokens of requests and replies together.
+        usd: Maximum cost in US dollars.
+        tokens: Maximum number of tokens of requests and replies together.
         seconds: Time after which no further call is made.
         prices: Prices by model.
         clock: Returns the time in seconds.
@@ -170,8 +170,8 @@ class Budget:
 
         Args:
             request: The call.
-            tokens: Most tokens that it may need.
-            usd: Most US dollars that it may cost.
+            tokens: Maximum number of tokens that it may need.
+            usd: Maximum cost in US dollars.
             is_priced: Whether the price of its model is known.
         """
         advice = "Calls made so far are kept. Raise the limit, and run again to resume."

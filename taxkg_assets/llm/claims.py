@@ -127,7 +127,8 @@ def _omits_condition(claim: str, source: str) -> bool:
     """Return whether a sentence omits an `if`, `unless`, `except` or `only` of its source, or states it as the rule."""
     if (is_limited(source) and not is_limited(claim)) or _swaps_conditions(claim, source):
         return True
-    claim_stems, least_share = find_stems(claim), load_llm().support.least_share
+    claim_stems = find_stems(claim)
+    least_share = load_llm().support.least_share
     for rule in load_llm().limits_of_rules:
         for match in rule.pattern.finditer(source):
             condition = find_stems(_condition_end().split(source[match.end() :])[0])
@@ -145,9 +146,9 @@ def _swaps_conditions(claim: str, source: str) -> bool:
     """Return whether a condition in one of two sentences is the rule in the other."""
     claim_condition, claim_rule = _separate_conditions(claim)
     source_condition, source_rule = _separate_conditions(source)
-    kept = len(claim_condition & source_condition) + len(claim_rule & source_rule)
+    kept_count = len(claim_condition & source_condition) + len(claim_rule & source_rule)
     swapped = len(claim_condition & source_rule) + len(claim_rule & source_condition)
-    return bool(claim_condition and source_condition) and swapped > kept
+    return bool(claim_condition and source_condition) and swapped > kept_count
 
 
 def _separate_conditions(text: str) -> tuple[Words, Words]:
@@ -204,7 +205,8 @@ def _agrees(part: _ClausePart, source_part: _ClausePart) -> bool:
     """Return whether a part adds no marker to that of its source, omits none it must keep, and negates as often."""
     optional = {rule.id for rule in _list_markers() if rule.can_be_left_out}
     for family in {rule.family for rule in _list_markers()}:
-        claimed, stated = part.markers.get(family, frozenset()), source_part.markers.get(family, frozenset())
+        claimed = part.markers.get(family, frozenset())
+        stated = source_part.markers.get(family, frozenset())
         if not claimed <= stated or (family in _KEPT_FAMILIES and not stated - claimed <= optional):
             return False
     return part.negation_count == source_part.negation_count
@@ -271,7 +273,8 @@ def has_same_polarity(claim: str, source: str) -> bool:
     """
     source_clauses = [(find_stems(clause), is_negative(clause)) for clause in split_clauses(source)]
     for clause in split_clauses(claim):
-        words, is_clause_negative = find_stems(clause), is_negative(clause)
+        words = find_stems(clause)
+        is_clause_negative = is_negative(clause)
         shares = [score_coverage(words, source_words) for source_words, _ in source_clauses]
         nearest_polarities = {
             is_source_negative

@@ -34,11 +34,13 @@ def swaps_arguments(claim: str, source: str) -> bool:
     claim_words = [word for clause in split_clauses(claim) for word in _find_directed_words(clause)]
     for word in claim_words:
         same_kind = [other for other in source_words if other.kind == word.kind]
-        kept = max((len(word.left & other.left) + len(word.right & other.right) for other in same_kind), default=0)
+        kept_count = max(
+            (len(word.left & other.left) + len(word.right & other.right) for other in same_kind), default=0
+        )
         swapped = max((len(word.left & other.right) + len(word.right & other.left) for other in same_kind), default=0)
         nearest = {other.nearest for other in same_kind}
         swaps_nearest = word.nearest not in nearest and word.nearest[::-1] in nearest - {("", "")}
-        if swapped > kept or swaps_nearest:
+        if swapped > kept_count or swaps_nearest:
             return True
     return False
 

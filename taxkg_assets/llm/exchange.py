@@ -69,7 +69,7 @@ def find_call_id(*, task: str, prompt_hash: str, model: str, user_text: str, max
         prompt_hash: Hash of prompt file, schema and examples.
         model: Model id.
         user_text: Text of the batch.
-        max_tokens: Most tokens of the reply.
+        max_tokens: Maximum number of tokens of the reply.
     """
     parts = (task, prompt_hash, model, user_text, str(max_tokens), str(TEMPERATURE))
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]

@@ -120,7 +120,8 @@ def _object_to_structure(item: StructureItem, proposal: StructureProposal) -> st
 
 
 def _object_to_quality(item: QualityItem, proposal: QualityProposal) -> str:
-    limits, rule = load_llm().quality, propose_quality_validation(item)
+    limits = load_llm().quality
+    rule = propose_quality_validation(item)
     if abs(proposal.score - rule.score) > load_llm().verdicts.most_apart:
         return "a score far from what can be counted"
     if proposal.verdict == "ACCEPT":

@@ -42,7 +42,7 @@ class CallPolicy:
     Attributes:
         models: Model ids in order of preference, by task; `""` has those of all other tasks.
         batch: Items of one call, unless the task has its own number.
-        concurrency: Most calls at a time.
+        concurrency: Maximum number of calls at a time.
         attempts: Tries of a call that fails in a way that may pass.
         longest_wait_seconds: Longest wait between two tries.
         is_lenient: Whether rules answer where no model can be reached, instead of an error.
@@ -251,7 +251,8 @@ class ModelProposer:
             return "malformed: nested too deeply"
         if fault := proposal.find_validation_error(item):
             return f"invalid: {fault}"
-        verified, failure = proposal.with_verified_evidence(BlockEvidence(item.blocks)), ""
+        verified = proposal.with_verified_evidence(BlockEvidence(item.blocks))
+        failure = ""
         if verified is None:
             failure = "unsupported: the source does not show it"
         elif objection := find_objection(task.name, item, verified):
@@ -295,7 +296,7 @@ class ModelProposer:
                     times = "once" if attempt == 1 else f"{attempt} times"
                     raise type(error)(
                         f"{end_sentence(str(error))} Tried {times} (TAXKG_LLM_ATTEMPTS). "
-                        "Answers so far are kept: run again when it answers."
+                        "Answers so far are kept: run the command again when the model answers."
                     ) from error
                 self.budget.note(failure="retried")
                 seconds = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
@@ -308,7 +309,7 @@ def split_batches(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]
 
     Args:
         items: Items in order.
-        size: Most items in a batch.
+        size: Maximum number of items in a batch.
 
     Returns:
         Batches in order; only the last one may be smaller.

@@ -39,9 +39,9 @@ def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
     subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
     evidence: tuple[Evidence, ...] = ()
     questions: tuple[str, ...] = ()
-    best = _find_best_sentence(item.blocks, content_stems(subject)) if subject else None
-    if best is not None:
-        quote = best[1]
+    best_sentence = _find_best_sentence(item.blocks, content_stems(subject)) if subject else None
+    if best_sentence is not None:
+        _, quote = best_sentence
         proposed = (template.format(subject=subject) for template in load_llm().questions)
         questions = tuple(question for question in proposed if not find_question_flaw(question, quote.quote))
         evidence = (quote,) if questions else ()
@@ -57,7 +57,8 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
     Returns:
         Verdict with the best sentence as evidence.
     """
-    question_words, passage_words = content_stems(item.question), _read_words(item.blocks)
+    question_words = content_stems(item.question)
+    passage_words = _read_words(item.blocks)
     share = score_coverage(question_words, passage_words | _find_lay_words(item.question, passage_words))
     is_valid = share >= load_llm().pairs.least_share
     return PairProposal(
@@ -82,8 +83,10 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
     Returns:
         Verdict, with evidence where the negative is false.
     """
-    limits, question_words = load_llm().negatives, content_stems(item.question)
-    words, positive_words = _read_words(item.blocks), content_stems(item.positive)
+    limits = load_llm().negatives
+    question_words = content_stems(item.question)
+    words = _read_words(item.blocks)
+    positive_words = content_stems(item.positive)
     share = score_coverage(question_words, words | _find_lay_words(item.question, words))
     positive_share = score_coverage(question_words, positive_words | _find_lay_words(item.question, positive_words))
     similarity = _score_similarity(item.blocks, item.positive)
@@ -137,11 +140,13 @@ def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
     Returns:
         Grade with the best sentence as evidence.
     """
-    rules, question_words = load_llm().grades, content_stems(item.question)
-    best = _find_best_sentence(item.blocks, question_words)
+    rules = load_llm().grades
+    question_words = content_stems(item.question)
+    best_sentence = _find_best_sentence(item.blocks, question_words)
+    sentence_share, sentence = best_sentence or (0.0, None)
     share = score_coverage(question_words, _read_words(item.blocks))
-    grade = round(10 * (rules.all * share + rules.best_sentence * (best[0] if best else 0.0)), 2)
-    evidence = (best[1],) if best and grade >= CLAIMED_GRADE else ()
+    grade = round(10 * (rules.all * share + rules.best_sentence * sentence_share), 2)
+    evidence = (sentence,) if sentence is not None and grade >= CLAIMED_GRADE else ()
     return GradeProposal(item_id=item.item_id, confidence=0.5, evidence=evidence, grade=grade)
 
 
@@ -163,7 +168,7 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
         for start, end in find_sentence_parts(block.text)
         if rules.least_words <= len(block.text[start:end].split()) <= rules.most_words
     ]
-    informative = [row for row in usual_length if _is_informative(row[0].text[row[1] : row[2]])]
+    informative = [(block, start, end) for block, start, end in usual_length if _is_informative(block.text[start:end])]
     sentences = informative or usual_length
     sentence_words = [content_stems(block.text[start:end]) for block, start, end in sentences]
     counts = Counter(word for words in sentence_words for word in words)
@@ -201,7 +206,8 @@ def propose_answers(item: QuestionItem) -> AnswerProposal:
     Args:
         item: Question and passages.
     """
-    rules, question_words = load_llm().answers, content_stems(item.question)
+    rules = load_llm().answers
+    question_words = content_stems(item.question)
     sentences = [(block, start, end) for block in item.blocks for start, end in find_sentence_parts(block.text)]
     sentence_words = [content_stems(block.text[start:end]) for block, start, end in sentences]
     selected: list[int] = []
@@ -263,5 +269,8 @@ def _find_best_sentence(blocks: Sequence[Block], words: frozenset[str]) -> tuple
 
 
 def _cite_best_sentence(blocks: Sequence[Block], words: frozenset[str]) -> tuple[Evidence, ...]:
-    best = _find_best_sentence(blocks, words)
-    return (best[1],) if best else ()
+    best_sentence = _find_best_sentence(blocks, words)
+    if best_sentence is None:
+        return ()
+    _, quote = best_sentence
+    return (quote,)

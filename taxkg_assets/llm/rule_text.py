@@ -112,7 +112,9 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
         part = "table_row"
     elif _looks_like_heading(text, item):
         part, size_limits = "heading", limits.levels
-        level = 1 if item.size_ratio >= size_limits.first else 2 if item.size_ratio >= size_limits.second else 3
+        level = 2 if item.size_ratio >= size_limits.second else 3
+        if item.size_ratio >= size_limits.first:
+            level = 1
     elif load_llm().run_ins.matches(text):
         part, level = "heading", limits.run_in_level
     return StructureProposal.model_validate(
@@ -190,7 +192,9 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     action, reason = _find_remedy(item, scores, words=words, score=score)
     verdict = "ACCEPT" if reason == "complete" else "REFINE"
     if is_furniture or score < limits.reject:
-        verdict, action, reason = "REJECT", "none", "furniture" if is_furniture else "unreadable"
+        verdict = "REJECT"
+        action = "none"
+        reason = "furniture" if is_furniture else "unreadable"
     return QualityProposal.model_validate(
         {
             "item_id": item.item_id,
@@ -219,7 +223,9 @@ def _find_remedy(item: QualityItem, scores: dict[str, float], *, words: int, sco
     if score >= limits.accept:
         return "none", "complete"
     reason = "fragment" if words < limits.least_words or not scores["begins"] else "unreadable"
-    return ("merge_next" if item.after else "merge_previous" if item.before else "none"), reason
+    if item.after:
+        return "merge_next", reason
+    return "merge_previous" if item.before else "none", reason
 
 
 def propose_refinement(item: RefinementItem) -> RefinementProposal:

@@ -179,11 +179,9 @@ class Proposal(Strict):
             return self
         located_quotes = [check.locate(evidence) for evidence in self.evidence]
         verified_quotes = tuple(evidence for evidence in located_quotes if evidence is not None)
-        return (
-            self.model_copy(update={"evidence": verified_quotes})
-            if verified_quotes and len(verified_quotes) == len(located_quotes)
-            else None
-        )
+        if not verified_quotes or len(verified_quotes) < len(located_quotes):
+            return None
+        return self.model_copy(update={"evidence": verified_quotes})
 
 
 AnyItem = TypeVar("AnyItem", bound=Item)

@@ -59,7 +59,9 @@ def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is
     if not any(rule.pattern.match(irs_name) for rule in load_addresses().names):
         return Addresses()
     rules = load_addresses()
-    path_name = "draft" if is_draft else "dated" if revision else "undated"
+    path_name = "dated" if revision else "undated"
+    if is_draft:
+        path_name = "draft"
     pdf_url = rules.base_url + getattr(rules.pdfs, path_name).format(name=irs_name, year=revision[:4])
     page_path = rules.pages.get(doc_type)
     has_page_name = any(rule.pattern.match(form) for rule in load_addresses().form_codes)

@@ -55,7 +55,7 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Return the compiled pattern."""
+        """Return the compiled pattern, rewritten to an equivalent one that is searched faster."""
         return re.compile(hoist_first_letter(self.source_pattern))
 
     @cached_property

@@ -98,7 +98,9 @@ def _find_opening(items: Iterable[tuple[Any, Any]]) -> set[str]:
 
 def _letters(operation: str, argument: Any) -> set[str]:
     """List the characters that one position allows, in lower case: `s`, `[Ss]`, `[’']`; an empty set if too many."""
-    members = [(operation, argument)] if operation == "LITERAL" else argument if operation == "IN" else ()
+    members = argument if operation == "IN" else ()
+    if operation == "LITERAL":
+        members = [(operation, argument)]
     letters = {chr(code).lower() if str(kind) == "LITERAL" else "" for kind, code in members}
     return letters if "" not in letters and len(letters) <= _SPELLINGS else set()
 

@@ -38,7 +38,7 @@ class EvalRuns(dy.Schema):
     document_id = text_column("document", nullable=True)
     page = page_column("1-based PDF page where the passage begins", nullable=True)
     chunk_id = text_column("chunk that was ranked", nullable=True)
-    text = text_column("text that a language model would be handed")
+    text = text_column("text of the passage, as a language model would get it")
     score = dy.Float64(nullable=True, description="score of the system")
     is_abstained = dy.Bool(description="whether the system abstained")
     confidence = fraction_column("probability that the answer contains what is needed")
@@ -53,10 +53,12 @@ class EvalReport(dy.Schema):
     metric = key_column("recall@5, mrr, …")
     value = dy.Float64(nullable=True, description="mean over the scored questions of the slice; null if there are none")
     low = dy.Float64(nullable=True, description="lower end of the 95 % bootstrap interval, clustered by document")
-    high = dy.Float64(nullable=True, description="upper end")
+    high = dy.Float64(nullable=True, description="upper end of that interval")
     n = dy.Int32(min=0, description="questions that the value is computed from")
     n_dropped = dy.Int32(min=0, description="questions of the slice that could not be scored")
-    p_value = dy.Float64(nullable=True, description="paired randomization test against the strongest baseline")
+    p_value = dy.Float64(
+        nullable=True, description="p-value of the paired randomization test against the strongest baseline"
+    )
 
 
 class FamilyFigures(dy.Schema):

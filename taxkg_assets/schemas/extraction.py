@@ -192,11 +192,11 @@ class Links(dy.Schema):
 
     document_id = key_column("document")
     page = dy.Int32(primary_key=True, min=1, description="1-based PDF page of the first rectangle")
-    link_ix = dy.Int32(primary_key=True, min=0, description="order on the page")
+    link_ix = dy.Int32(primary_key=True, min=0, description="position among the links of the page, from 0")
     bboxes = placed_boxes_column("rectangles, one in each printed line of the link")
     element_id = text_column("content element, or heading, that prints the link; null where none does", nullable=True)
     start = dy.Int32(min=0, nullable=True, description="0-based offset of the link's words in `sections.text`")
-    end = dy.Int32(min=1, nullable=True, description="exclusive end offset")
+    end = dy.Int32(min=1, nullable=True, description="offset after the last character of the link's words")
     text = text_column("the words that the link's rectangles cover")
     kind = dy.String(regex=one_of(LINK_KINDS), description=" | ".join(LINK_KINDS))
     term = text_column(
@@ -204,7 +204,7 @@ class Links(dy.Schema):
     )
     subterm = text_column("terms of the index below that, joined with ', '; may be empty", nullable=True)
     target_page = page_column("page of the target; null outside the document", nullable=True)
-    target_y_pt = dy.Float64(nullable=True, description="vertical position of the target on that page, from the top")
+    target_y_pt = dy.Float64(nullable=True, description="height of the target on that page, in points from the top")
     target_publisher_id = text_column("the publisher's own number of the target", nullable=True)
     target_anchor_id = text_column(
         "heading that begins at the point, or that owns what does; null if unsure", nullable=True
@@ -225,17 +225,19 @@ class References(dy.Schema):
     element_id = key_column("content element of `sections` that contains the reference")
     anchor_id = text_column("innermost anchor that owns the element", nullable=True)
     start = dy.Int32(primary_key=True, min=0, description="0-based offset of the evidence in `sections.text`")
-    end = dy.Int32(min=1, description="exclusive end offset")
+    end = dy.Int32(min=1, description="offset after the last character of the evidence")
     mention_start = dy.Int32(
         primary_key=True, min=0, description="0-based offset of the mention itself in `sections.text`"
     )
-    mention_end = dy.Int32(min=1, description="exclusive end offset of the mention")
+    mention_end = dy.Int32(min=1, description="offset after the last character of the mention")
     kind = dy.String(primary_key=True, regex=one_of(REFERENCE_KINDS), description=" | ".join(REFERENCE_KINDS))
     target = key_column(
         "normalized target: box_1b, Pub. 550, Form 1099-R, IRC 1202, a heading or address as printed, …"
     )
-    target_form = text_column("form that the target box or line is on; empty for the own form", nullable=True)
-    evidence = text_column("sentence or clause that points, a verbatim slice of `sections.text`")
+    target_form = text_column(
+        "form that the target box or line is on; empty for the document's own form", nullable=True
+    )
+    evidence = text_column("sentence or clause that contains the reference, a verbatim slice of `sections.text`")
     is_self = dy.Bool(description="whether the text mentions the box or form that it is about")
     relation = dy.String(regex=one_of(RELATIONS), description=" | ".join(RELATIONS))
     polarity = dy.String(

@@ -96,7 +96,7 @@ class Formulas(dy.Schema):
     problem = text_column("why it is unparsed; empty where it is parsed")
     evidence = text_column("words that state the formula, a slice of the line's label")
     start = dy.Int32(min=0, description="0-based offset of the evidence in the label")
-    end = dy.Int32(min=1, description="exclusive end offset")
+    end = dy.Int32(min=1, description="offset after the last character of the evidence")
     page = page_column()
     bbox = bbox_column("the line's first field")
 
@@ -136,7 +136,7 @@ class Flows(dy.Schema):
     element_id = text_column("passage, or table, that states the flow; null for a line's label", nullable=True)
     evidence = text_column("words that state the flow, a slice of the passage, the label or the row of the table")
     start = dy.Int32(min=0, description="0-based offset of the evidence in the text of its passage, label or row")
-    end = dy.Int32(min=1, description="exclusive end offset")
+    end = dy.Int32(min=1, description="offset after the last character of the evidence")
     page = page_column()
     bbox = bbox_column("the printed line where the evidence begins, or the line's first field")
     rule_id = text_column("rule that read it")

@@ -175,7 +175,8 @@ def _rules_of(schema: type[dy.Schema], *, is_whole: bool) -> list[pl.Expr]:
 
 def _is_whole(frame: pl.DataFrame, schema: type[dy.Schema]) -> bool:
     """Return whether every required value is present and every number is finite."""
-    optional, flat = _optional_columns(schema), _flat_columns(schema)
+    optional = _optional_columns(schema)
+    flat = _flat_columns(schema)
     for name, series in zip(frame.columns, frame.get_columns(), strict=True):
         # A flat column is decided by its number of missing values: most are.
         if name in flat:

@@ -25,7 +25,8 @@ class SectionAddresses:
             anchor_id: Anchor of the section; None for a passage outside every section.
 
         Returns:
-            The address; None if neither the section nor one above it has one, or the anchor is unknown.
+            The address of the section, or else of the nearest section above it that has one; None if there is none,
+            or if the anchor is unknown.
         """
         seen_ids: set[str] = set()
         while anchor_id is not None and anchor_id not in seen_ids and (row := self._rows.get(anchor_id)) is not None:

@@ -19,34 +19,34 @@ T = TypeVar("T")
 
 
 def explained(work: Callable[P, T]) -> Callable[P, Any]:
-    """Run a tool in a thread of its own, so that slow ones delay no others; expected errors in their own words.
+    """Wrap a tool so that it runs in its own thread, where it delays no other, and reports expected errors in words.
 
     Args:
         work: The tool; what it returns is packed for an agent.
 
     Returns:
-        The tool as a coroutine. What the library does not have is a `ToolError` in the words of the error.
+        The tool as a coroutine, which raises an expected error as a `ToolError` with the same message.
     """
 
     @wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T | CallToolResult:
         try:
-            found = await anyio.to_thread.run_sync(lambda: work(*args, **kwargs))
+            reply = await anyio.to_thread.run_sync(lambda: work(*args, **kwargs))
         except NOT_FOUND as expected:
             raise ToolError(str(expected)) from expected
-        return pack_reply(found) if isinstance(found, BaseModel) else found
+        return pack_reply(reply) if isinstance(reply, BaseModel) else reply
 
     return run
 
 
 def pack_reply(reply: BaseModel) -> CallToolResult:
-    """Return a reply as data, and as text without what is empty: a model reads the text, and pays for it.
+    """Pack a reply as data and as text, which leaves out empty values because a model pays for each word.
 
     Args:
         reply: The reply.
 
     Returns:
-        Both forms of the reply.
+        The reply as data and as text.
     """
     data = reply.model_dump(mode="json")
     # A list of its own stays when it is empty: it says that nothing was found.

@@ -276,7 +276,7 @@ def reply_changes(rows: Sequence[ChangeRow], *, k: int, documents: tuple[str, st
 
     Args:
         rows: The changes.
-        k: Most changes to return.
+        k: Maximum number of changes to return.
         documents: Ids of the older and of the newer document.
 
     Returns:
@@ -303,7 +303,7 @@ def reply_documents(entries: Sequence[DocumentEntry], *, words: str, k: int) -> 
     Args:
         entries: Documents of the release.
         words: Words of the title, form, year or id; all documents if empty.
-        k: Most documents to return.
+        k: Maximum number of documents to return.
 
     Returns:
         The reply.
@@ -327,7 +327,7 @@ def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
 
     Args:
         fields: Fields in the order they are filled in.
-        k: Most fields to return.
+        k: Maximum number of fields to return.
 
     Returns:
         The reply.

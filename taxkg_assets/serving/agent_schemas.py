@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 class SourceReply(BaseModel):
     """A passage with its place."""
 
-    number: int = Field(description="number in the answer, [n]")
+    number: int = Field(description="number of the citation in the answer, as in [n]")
     document: str = Field(description="document id")
     form: str = Field(description="form or publication number, e.g. 1099-DIV; empty if unknown")
     revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
@@ -40,7 +40,9 @@ class AnswerReply(BaseModel):
 class PassageReply(SourceReply):
     """A ranked passage."""
 
-    doc_type: str = Field(description="form, filer_instructions, recipient_instructions, publication, statute, other")
+    doc_type: str = Field(
+        description="document type: form, filer_instructions, recipient_instructions, publication, statute, other"
+    )
     is_cut: bool = Field(description="whether `text` is only a part; the tool `passage` returns the whole text")
     cautions: list[str] = Field(description="quality flags of the document")
 
@@ -48,15 +50,15 @@ class PassageReply(SourceReply):
 class PassagesReply(BaseModel):
     """Ranked passages, best first."""
 
-    passages: list[PassageReply] = Field(description="best first")
+    passages: list[PassageReply] = Field(description="the passages, best first")
 
 
 class RelationReply(BaseModel):
     """A relation of a passage to another passage."""
 
     relation: str = Field(
-        description="includes, excludes, requires, same_field, …; begins with ← if the relation leads from the other "
-        "node to this passage"
+        description="type of the relation: includes, excludes, requires, same_field, …; begins with ← if it leads from "
+        "the other node to this passage"
     )
     other: str = Field(description="id of the node at the other end")
     evidence: str = Field(description="text that states the relation; may be empty")
@@ -70,7 +72,9 @@ class FullPassageReply(BaseModel):
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
     perspective: str = Field(description="audience of the passage: filer, recipient, …")
     text: str = Field(description="full text of the passage")
-    rectangles: list[list[int | float]] = Field(description="[page, x0, y0, x1, y1], in points from the top left")
+    rectangles: list[list[int | float]] = Field(
+        description="places of the passage: [page, x0, y0, x1, y1], in points from the top left"
+    )
     relations: list[RelationReply] = Field(
         description="relations of the passage: includes, excludes, requires, refers_to, …"
     )
@@ -79,7 +83,7 @@ class FullPassageReply(BaseModel):
 class BoxTextReply(BaseModel):
     """A paragraph about a box."""
 
-    reader: str = Field(description="filer or recipient")
+    reader: str = Field(description="who the paragraph is for: filer or recipient")
     document: str = Field(description="id of the paragraph's document")
     page: int = Field(description="page of the PDF, from 1")
     text: str = Field(description="text of the paragraph, truncated with … if it is long")
@@ -92,7 +96,7 @@ class BoxReply(BaseModel):
     document: str = Field(description="document id of the form")
     form: str = Field(description="form, e.g. 1099-DIV")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
-    box_key: str = Field(description="box_1a, …")
+    box_key: str = Field(description="key of the box: box_1a, …")
     label: str = Field(description="printed label of the box")
     aliases: list[str] = Field(description="other names that documents use for the box")
     texts: list[BoxTextReply] = Field(description="instructions for filers and recipients")
@@ -116,17 +120,19 @@ class LineReply(BaseModel):
     form: str = Field(description="form or schedule")
     revision: str = Field(description="revision, YYYY-MM or YYYY; empty if the library does not contain the form")
     part: str = Field(description="part of the form; may be empty")
-    key: str = Field(description="line_5a, box_1a, …")
-    kind: str = Field(description="box, line, column or step")
+    key: str = Field(description="key of the line: line_5a, box_1a, …")
+    kind: str = Field(description="what is numbered: box, line, column or step")
     section: str = Field(description="heading above the line; may be empty")
     label: str = Field(description="printed label of the line")
     formula: str = Field(description="formula of the line in its label; empty if the label states none")
     used_in: list[str] = Field(description="lines of the form that are computed from this one")
-    comes_from: list[FlowReply] = Field(description="lines that the amount comes from")
-    goes_to: list[FlowReply] = Field(description="lines that the amount goes to")
+    comes_from: list[FlowReply] = Field(description="flows from the lines that the amount comes from")
+    goes_to: list[FlowReply] = Field(description="flows to the lines that the amount goes to")
     texts: list[BoxTextReply] = Field(description="instructions for the line; for a box, use the tool `box`")
     page: int = Field(description="page of the PDF, from 1")
-    rectangle: list[float] = Field(description="x0, y0, x1, y1 of the first field, in points")
+    rectangle: list[float] = Field(
+        description="rectangle of the first field: x0, y0, x1, y1, in points from the top left"
+    )
     revisions: list[str] = Field(description="all revisions with this line, newest first")
     cautions: list[str] = Field(description="quality flags of the document")
 
@@ -158,16 +164,16 @@ class CellReply(BaseModel):
     value: str = Field(description="text of the cell")
     document: str = Field(description="document id")
     form: str = Field(description="form or publication number, e.g. 1099-DIV; empty if unknown")
-    revision: str = Field(description="revision; empty if unknown")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     page: int = Field(description="page of the PDF, from 1")
-    rectangle: list[float] = Field(description="x0, y0, x1, y1 of the cell, in points")
+    rectangle: list[float] = Field(description="rectangle of the cell: x0, y0, x1, y1, in points from the top left")
     node_id: str = Field(description="id of the table, for the tool `evidence`")
 
 
 class CellsReply(BaseModel):
     """Cells of tables; empty if none fits."""
 
-    cells: list[CellReply] = Field(description="best first")
+    cells: list[CellReply] = Field(description="the cells, best first")
 
 
 class ChangeReply(BaseModel):
@@ -185,8 +191,8 @@ class ChangeReply(BaseModel):
     after: str = Field(
         description="text in the newer document, truncated with … if it is long; empty if the text was removed"
     )
-    nature: str = Field(description="description of the change")
-    is_routine: bool = Field(description="no action is needed")
+    nature: str = Field(description="the change in words, such as the old and the new key")
+    is_routine: bool = Field(description="whether the change needs no action")
     page_before: int | None = Field(description="page in the older document")
     page_after: int | None = Field(description="page in the newer document")
 
@@ -204,11 +210,13 @@ class DocumentReply(BaseModel):
     """A searchable document."""
 
     document: str = Field(description="document id")
-    title: str = Field(description="title")
+    title: str = Field(description="title of the document")
     form: str = Field(
         description="number of the form or publication that the document is about, e.g. 1099-DIV; empty if unknown"
     )
-    doc_type: str = Field(description="form, filer_instructions, recipient_instructions, publication, statute, other")
+    doc_type: str = Field(
+        description="document type: form, filer_instructions, recipient_instructions, publication, statute, other"
+    )
     revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     is_draft: bool = Field(description="whether the document is a draft")
     pages: int = Field(description="number of pages")
@@ -226,17 +234,17 @@ class DocumentsReply(BaseModel):
 class FieldReply(BaseModel):
     """One numbered field of a form."""
 
-    key: str = Field(description="box_1b, line_8b, …")
+    key: str = Field(description="key of the field: box_1b, line_8b, …")
     label: str = Field(description="printed label of the field")
     part: str = Field(description="part of the form; may be empty")
     section: str = Field(description="heading above the field; may be empty")
     column: str = Field(description="column of a table; may be empty")
     row: str = Field(description="row of a table; may be empty")
     copies: list[str] = Field(description="copies of the form that print the field: A, B, 1, …")
-    kind: str = Field(description="text, checkbox, choice or signature")
+    kind: str = Field(description="type of the field: text, checkbox, choice or signature")
     formula: str = Field(description="formula of the field in its label; may be empty")
     page: int = Field(description="page of the first copy, from 1")
-    rectangle: list[float] = Field(description="x0, y0, x1, y1 on that page, in points from the top left")
+    rectangle: list[float] = Field(description="rectangle on that page: x0, y0, x1, y1, in points from the top left")
 
 
 class FieldsReply(BaseModel):

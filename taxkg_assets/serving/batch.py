@@ -104,20 +104,21 @@ def search_line(searcher: Searcher, query_id: str, query: str, *, filters: Searc
     }
 
 
-def run_batch(queries: Path, out: Path, *, line: Callable[[str, str], dict[str, Any]]) -> int:
+def run_batch(queries: Path, out: Path, *, make_line: Callable[[str, str], dict[str, Any]]) -> int:
     """Answer a file of questions and write one JSON object per line.
 
     Args:
         queries: File of questions with `id` and `query`.
         out: File to write, one result per line.
-        line: Function from id and words of a question to its result.
+        make_line: Function that takes the id and the words of a question and returns the line of its result.
 
     Returns:
         Number of questions.
     """
     rows = read_queries(queries)
     lines = [
-        json.dumps(line(i, q), ensure_ascii=False) for i, q in track(rows, description="questions", transient=True)
+        json.dumps(make_line(query_id, query), ensure_ascii=False)
+        for query_id, query in track(rows, description="questions", transient=True)
     ]
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("".join(f"{text}\n" for text in lines), encoding="utf8")

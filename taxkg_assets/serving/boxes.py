@@ -134,7 +134,8 @@ def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[BoxRow
     forms = find_named_forms(" ".join(words), registry)
     if not forms:
         return []
-    nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
+    nodes = Nodes.cast(released.table("nodes"))
+    edges = Edges.cast(released.table("edges"))
     coverage = find_aligned(registry, nodes, edges=edges).pivot(
         "reader", index=["document_id", "box_key"], values="how"
     )

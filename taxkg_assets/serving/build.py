@@ -226,11 +226,12 @@ def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> Non
     """
     if evaluation.check_name.endswith(MEASURED_SUFFIX):
         return  # the gate itself says that it had nothing to measure
-    figures = {k: _figure(v) for k, v in evaluation.metadata.items() if k != FLOORS}
+    figures = {name: _figure(value) for name, value in evaluation.metadata.items() if name != FLOORS}
     table = evaluation.asset_key.to_user_string()
     is_warning = evaluation.severity == dg.AssetCheckSeverity.WARN
     passed_word = "passed" if figures.pop(MEASURED, True) else "not measured"
-    word = passed_word if evaluation.passed else "warned" if is_warning else "blocked"
+    failed_word = "warned" if is_warning else "blocked"
+    word = passed_word if evaluation.passed else failed_word
     result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed or is_warning, figures, word))
 
 
@@ -238,7 +239,7 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
     """Return the gates of all ancestors of a selection, then the selection: Dagster orders only direct neighbors."""
     if not select:
         return [BUILT]
-    above = sorted(n for n in PIPELINE.ancestors(select) - made_with(select) if PIPELINE.gates(n))
+    above = sorted(name for name in PIPELINE.ancestors(select) - made_with(select) if PIPELINE.gates(name))
     phases = [dg.AssetSelection.checks_for_assets(*above)] if above else []
     return [*phases, dg.AssetSelection.assets(*select).required_multi_asset_neighbors()]
 

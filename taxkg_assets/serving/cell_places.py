@@ -79,14 +79,15 @@ def _place_pieces(pieces: Sequence[Piece], tables_by_id: Mapping[str, TableRecor
 
 def _find_cells_of_row(text: str, first_cell: str, cells: Sequence[CellRecord]) -> list[CellRecord]:
     """Find the cells that a text quotes by value and column, in the row of a cell that is quoted in full."""
-    words, rows = _squeeze(text), {cell["row_ix"] for cell in find_quoted_cells(first_cell, cells)}
-    return [
-        cell
-        for cell in cells
-        if cell["row_ix"] in rows
-        and (value := _squeeze(cell["text"] or ""))
-        and words.endswith(f"{_squeeze(innermost_header(cell['col_path'] or '')).rstrip(': ')}: {value}")
-    ]
+    words = _squeeze(text)
+    rows = {cell["row_ix"] for cell in find_quoted_cells(first_cell, cells)}
+    quoted_cells = []
+    for cell in cells:
+        value = _squeeze(cell["text"] or "")
+        header = _squeeze(innermost_header(cell["col_path"] or "")).rstrip(": ")
+        if cell["row_ix"] in rows and value and words.endswith(f"{header}: {value}"):
+            quoted_cells.append(cell)
+    return quoted_cells
 
 
 def _place(piece: Piece, table: TableRecord | None, *, first_cell: str) -> Piece:

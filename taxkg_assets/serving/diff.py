@@ -112,7 +112,7 @@ def resolve_revision_pair(
                 if (row := _find_revision(documents_of_product, revision_name)) is not None
             ]
             if len({row["document_id"] for row in pair}) == 1:
-                # Both names fit one document, as a revision and as the end of its id: then only ids count.
+                # Both names lead to one document, as its revision and as the end of its id: only ids count.
                 pair = [
                     row
                     for revision_name in (older, newer)

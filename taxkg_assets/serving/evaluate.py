@@ -134,7 +134,8 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
         guide_at=read_confidence(Settings().guidance_relevance),
         title=f"Retrieval on {gold.name}",
     )
-    name, storage = f"reports/evaluation-{gold.stem}", released.store.storage
+    name = f"reports/evaluation-{gold.stem}"
+    storage = released.store.storage
     storage.write(f"{name}.html", pages.html.encode())
     storage.write(f"{name}.md", pages.markdown.encode())
     answer_rows, _ = _report_answers(released, queries, name=f"answers-{gold.stem}")

@@ -60,7 +60,8 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
     Raises:
         NodeNotFoundError: There is no such node or box.
     """
-    nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
+    nodes = Nodes.cast(released.table("nodes"))
+    edges = Edges.cast(released.table("edges"))
     node_id = _find_node(" ".join(words), nodes, released=released)
     node = next(iter_records(nodes.filter(pl.col("node_id") == node_id), NodeRecord))
     names_by_id = {row["node_id"]: name_node(row) for row in iter_records(nodes, NodeRecord)}
@@ -78,7 +79,8 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
 def _find_node(name: str, nodes: pl.DataFrame, *, released: Released) -> str:
     if not nodes.filter(pl.col("node_id") == name).is_empty():
         return name
-    registry, documents = Registry.cast(released.table("registry")), Documents.cast(released.table("documents"))
+    registry = Registry.cast(released.table("registry"))
+    documents = Documents.cast(released.table("documents"))
     boxes = find_boxes(name, registry, documents=documents)
     if boxes.is_empty():
         raise NodeNotFoundError(
@@ -128,7 +130,8 @@ def export_graph(released: Released, folder: Path) -> dict[str, int]:
     Returns:
         Path of each written file and its number of rows; for the GraphML file, nodes plus edges.
     """
-    nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
+    nodes = Nodes.cast(released.table("nodes"))
+    edges = Edges.cast(released.table("edges"))
     folder.mkdir(parents=True, exist_ok=True)
     row_counts = {}
     for name, frame in (("nodes", nodes), ("edges", edges), ("registry", released.table("registry"))):

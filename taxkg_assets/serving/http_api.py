@@ -81,14 +81,16 @@ class SearchRequest(_Request):
     """A search with its filters."""
 
     question: Question
-    k: int = Field(default=5, ge=1, le=50, description="number of passages")
+    k: int = Field(default=5, ge=1, le=50, description="maximum number of passages to return")
     form: Words | None = Field(
         default=None, max_length=100, description="return only passages about this form, e.g. 1099-DIV"
     )
     year: int | None = Field(
         default=None, ge=1900, le=2200, description="return only passages of this tax year or revision year"
     )
-    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    document: Words | None = Field(
+        default=None, max_length=200, description="return only results from the document with this id"
+    )
     tag: Words | None = Field(default=None, max_length=100, description="return only passages with this tag or entity")
     level: Level = Field(default="auto", description="level of the passages; auto: chosen from the question")
 
@@ -104,22 +106,28 @@ class AskRequest(_Request):
     year: int | None = Field(
         default=None, ge=1900, le=2200, description="answer only from documents of this tax year or revision year"
     )
-    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    document: Words | None = Field(
+        default=None, max_length=200, description="answer only from the document with this id"
+    )
 
 
 class TableRequest(_Request):
     """A question to answer with a table cell."""
 
     question: Question
-    k: int = Field(default=3, ge=1, le=50, description="number of cells")
-    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    k: int = Field(default=3, ge=1, le=50, description="maximum number of cells to return")
+    document: Words | None = Field(
+        default=None, max_length=200, description="return only results from the document with this id"
+    )
 
 
 class QueryRequest(_Request):
     """A question with the amount of detail to return."""
 
     question: Question
-    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    document: Words | None = Field(
+        default=None, max_length=200, description="answer only from the document with this id"
+    )
     document_id: Words | None = Field(default=None, max_length=200, description="former name of the field `document`")
     mode: Literal["auto", "summary", "detailed"] = Field(
         default="auto",
@@ -145,7 +153,9 @@ class Source(BaseModel):
     paragraph: str = Field(description="the passage")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
     node_id: str = Field(description="id of the node, for `/v1/nodes` and `/v1/evidence`")
-    bboxes: list[BoundingBox] = Field(description="rectangles: page, and x0, y0, x1, y1 in points")
+    bboxes: list[BoundingBox] = Field(
+        description="rectangles of the passage: page, and x0, y0, x1, y1 in points from the top left"
+    )
     evidence: str = Field(description="path of the page's picture with the passage marked")
     quality: list[Flag] = Field(default=[], description="quality flags of the document")
 
@@ -296,9 +306,9 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     def search(body: SearchRequest, response: Response) -> list[Result]:
         started = time.perf_counter()
         filters = {"form": body.form, "year": body.year, "document": body.document, "tag": body.tag}
-        found = service.search(body.question, k=body.k, level=body.level, **filters)
-        _note(service, response, body.question, found, filters=filters, started=started)
-        return found
+        results = service.search(body.question, k=body.k, level=body.level, **filters)
+        _note(service, response, body.question, results, filters=filters, started=started)
+        return results
 
     @app.post("/v1/table", responses=describe_problems(404), summary="Cells of tables by their row and column headers")
     def table(body: TableRequest) -> list[CellRow]:
@@ -314,21 +324,21 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     @app.post("/v1/query", responses=describe_problems(404), summary="An answer with its sources, short or detailed")
     def query(body: QueryRequest, response: Response) -> QueryResponse:
         filters = {"document": body.document or body.document_id}
-        found = answer(body.question, response, k=5, level=LEVELS[body.mode], filters=filters)
+        reply = answer(body.question, response, k=5, level=LEVELS[body.mode], filters=filters)
         return QueryResponse(
-            answer=found.answer,
-            sources=[_source(row) for row in found.results],
-            detail_level=body.mode if body.mode != "auto" else found.level,
-            confidence=found.confidence,
-            abstained=found.abstained,
-            created_by=found.created_by,
+            answer=reply.answer,
+            sources=[_source(row) for row in reply.results],
+            detail_level=body.mode if body.mode != "auto" else reply.level,
+            confidence=reply.confidence,
+            abstained=reply.abstained,
+            created_by=reply.created_by,
         )
 
     def answer(question: str, response: Response, *, k: int, level: str, filters: dict[str, Any]) -> Answer:
         started = time.perf_counter()
-        found = service.ask(question, k=k, level=level, **filters)
-        _note(service, response, question, found, filters=filters, started=started)
-        return found
+        reply = service.ask(question, k=k, level=level, **filters)
+        _note(service, response, question, reply, filters=filters, started=started)
+        return reply
 
     @app.post(
         "/v1/feedback",

@@ -17,12 +17,12 @@ class DocumentEntry(BaseModel):
         description="number of the form or publication that the document is about, e.g. 1099-DIV; empty if unknown"
     )
     doc_type: str
-    revision: str = Field(description="YYYY-MM or YYYY; empty if unknown")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     tax_year: int | None
     is_draft: bool
     pages: int
     product: str = Field(description="the publisher's file stem, e.g. f1099div; the same for every revision")
-    page_url: str | None = Field(description="official web page")
+    page_url: str | None = Field(description="official address of the product's web page")
     pdf_url: str | None = Field(description="official address of the PDF")
     flags: int = Field(description="number of quality checks that the document fails")
 
@@ -42,7 +42,7 @@ class DocumentDetail(DocumentEntry):
 
     outline: list[Heading]
     quality: list[Flag]
-    revisions: list[str] = Field(description="documents of the same product, newest first")
+    revisions: list[str] = Field(description="ids of the documents of the same product, newest first")
 
 
 class IndexPlace(BaseModel):
@@ -74,8 +74,8 @@ class Cell(BaseModel):
 
     row: int
     column: int
-    row_path: str = Field(description="row headers, joined with ' > '")
-    column_path: str = Field(description="column headers, joined with ' > '")
+    row_path: str = Field(description="headers of the cell's row, joined with ' > '")
+    column_path: str = Field(description="headers of the cell's column, joined with ' > '")
     text: str
     bbox: BoundingBox
 
@@ -94,7 +94,7 @@ class FormField(BaseModel):
 
     document: str
     page: int
-    key: str = Field(description="box_1b, line_8b, …; empty for fields without a number")
+    key: str = Field(description="key of the field: box_1b, line_8b, …; empty for a field without a number")
     label: str
     copy_name: str = Field(description="copy of the form: A, B, 1, …; empty if the form has no copies")
     part: str
@@ -134,5 +134,5 @@ class FormEntry(BaseModel):
     """One form with its revisions, newest first."""
 
     form: str
-    keys: list[str] = Field(description="first numbered boxes or lines of the newest revision")
+    keys: list[str] = Field(description="keys of the first numbered boxes or lines of the newest revision")
     revisions: list[FormRevision]

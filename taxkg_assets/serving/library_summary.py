@@ -36,7 +36,8 @@ def summarize_library(released: Released) -> LibrarySummary:
     Returns:
         The summary.
     """
-    documents, forms = list_documents(released), list_forms(released)
+    documents = list_documents(released)
+    forms = list_forms(released)
     return LibrarySummary(
         documents=len(documents),
         products=len({row.product or row.document for row in documents}),

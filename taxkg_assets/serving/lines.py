@@ -55,10 +55,10 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
         words: Form and key: 8960 5a, Schedule D 7, 8949 Part II 2, 1099-DIV box 1a.
 
     Returns:
-        The line in each revision and part, and of revisions that only print it with letters, such as 12a and 12b for
-        12, those lines. One row without a document comes first for a line of a form that the release does not contain,
-        or whose newest revision prints it only with letters, if its instructions explain it or documents state where
-        its amount comes from or goes.
+        One row per revision and part that print the line. For a revision that prints it only with letters, such as 12a
+        and 12b for 12, one row per letter. If the release does not contain the form, or the newest revision prints the
+        line only with letters, a row without a document comes first, provided that instructions explain the line or
+        documents state where its amount comes from or goes.
 
     Raises:
         LineNotFoundError: The words name no form of the release, or no line of it.
@@ -108,7 +108,8 @@ def _choose_rows(form_lines: pl.DataFrame, match: re.Match[str]) -> tuple[pl.Dat
         form_lines = form_lines.filter(pl.col("kind") == match["kind"].lower())
     if match["part"]:
         form_lines = form_lines.filter(pl.col("part").is_in(spell_part(match["part"])))
-    is_named, is_numbered = number == match["key"].lower(), pl.col("kind").is_in(["line", "box"])
+    is_named = number == match["key"].lower()
+    is_numbered = pl.col("kind").is_in(["line", "box"])
     if not match["key"].isdigit():
         return form_lines.filter(is_named), form_lines.clear()
     with_number = form_lines.filter(is_named & is_numbered)["document_id"].unique().to_list()

@@ -65,7 +65,9 @@ def _add_changes(router: APIRouter, service: Service) -> None:
         key: Annotated[
             str, Query(max_length=50, description="return only changes of this box or line, e.g. box_1a")
         ] = "",
-        k: Annotated[int, Query(ge=1, le=MOST_CHANGES, description="maximum number of changes")] = MOST_CHANGES,
+        k: Annotated[
+            int, Query(ge=1, le=MOST_CHANGES, description="maximum number of changes to return")
+        ] = MOST_CHANGES,
     ) -> list[ChangeRow]:
         return service.list_changes(name, older, newer, routine=routine, key=key)[:k]
 

@@ -47,13 +47,9 @@ class OutsideLine:
     @property
     def part(self) -> str:
         """Return the part that the query names, else the only one that statements name; else empty."""
-        return (
-            self.part_spellings[0]
-            if self.part_spellings
-            else self.stated_parts[0]
-            if len(self.stated_parts) == 1
-            else ""
-        )
+        if self.part_spellings:
+            return self.part_spellings[0]
+        return self.stated_parts[0] if len(self.stated_parts) == 1 else ""
 
 
 def name_forms(released: Released, query: str) -> list[tuple[str, str]]:
@@ -107,7 +103,8 @@ def _find_on(form: str, key_words: str, ends: pl.DataFrame, released: Released) 
     key_match = _KEY.match(key_words)
     if key_match is None:
         return
-    part_spellings, number = tuple(spell_part(key_match["part"])) if key_match["part"] else (), key_match["key"].lower()
+    part_spellings = tuple(spell_part(key_match["part"])) if key_match["part"] else ()
+    number = key_match["key"].lower()
     kinds = (key_match["kind"].lower(),) if key_match["kind"] else _KINDS
     keys = [f"{kind}_{number}" for kind in kinds]
     ends_of_line = ends.filter(pl.col("form") == form, pl.col("key").str.to_lowercase().is_in(keys))
@@ -130,8 +127,9 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
     Returns:
         The line with its flows and explanations, without document, revision, label and fields.
     """
-    explanations = read_explanations(
-        {"": [(name, "same_field") for heading in line.headings.values() for name in heading]}, released
+    anchor_ids = [anchor_id for ids_of_document in line.headings.values() for anchor_id in ids_of_document]
+    explanations_by_line = read_explanations(
+        {line.key: [(anchor_id, "same_field") for anchor_id in anchor_ids]}, released
     )
     return LineRow(
         document_id="",
@@ -145,7 +143,7 @@ def read_outside_line(released: Released, line: OutsideLine) -> LineRow:
         page=0,
         flows_in=_read_flows(released, line, "target"),
         flows_out=_read_flows(released, line, "source"),
-        explanations=explanations.get("", []),
+        explanations=explanations_by_line.get(line.key, []),
     )
 
 

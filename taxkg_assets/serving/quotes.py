@@ -113,7 +113,7 @@ def _continues(region: BoundingBox, last_line: BoundingBox, line: BoundingBox) -
 
 
 def excerpt(row: Result, quotes: Sequence[Piece], *, max_chars: int) -> str:
-    """Return a short passage whole, and of a long one its first quote with the text around it, or else the hit.
+    """Return a short passage whole; of a long one, the first quote, or else the part that matches, with text around it.
 
     Args:
         row: The passage.

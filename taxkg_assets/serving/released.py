@@ -196,7 +196,8 @@ class Released:
         Raises:
             NotReleasedError: The settings name a different encoder from the one that the release was built with.
         """
-        home, encoder_hash = HomeFolder(home=str(self.store.home)), self.row["model_hash"]
+        home = HomeFolder(home=str(self.store.home))
+        encoder_hash = self.row["model_hash"]
         exported = open_question_encoder(home, encoder_hash)
         if exported is not None:
             return exported

@@ -97,14 +97,18 @@ def _print_gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
     listed_gates = [gate for gate in relevant_gates if is_whole or gate.word not in ("passed", "not measured")]
     gates = Table("gate on", "check", "", "rows", "offending", "figures", title="Gates", title_justify="left")
     for gate in listed_gates:
-        figures = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
+        figures = {
+            name: value
+            for name, value in gate.figures.items()
+            if name not in HIDDEN_FIGURES and not isinstance(value, list)
+        }
         gates.add_row(
             gate.table,
             gate.check.replace("_", " "),
             f"[{_STYLES[gate.word]}]{gate.word}",
             str(gate.figures.get("rows checked", "")),
             str(gate.figures.get("offending rows", "")),
-            escape(", ".join(f"{k} {_format_figure(v)}" for k, v in figures.items())),
+            escape(", ".join(f"{name} {_format_figure(value)}" for name, value in figures.items())),
         )
     if listed_gates:
         out.print(gates)
@@ -157,7 +161,8 @@ def print_flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
         return
     table = Table("document", "check", "result", "example", title="Served with a flag", title_justify="left")
     for row in rows[:MOST_FLAGGED]:
-        law, example = row["law"].replace("_", " "), next(iter(row["examples"]), "")
+        law = row["law"].replace("_", " ")
+        example = next(iter(row["examples"]), "")
         table.add_row(escape(row["document_id"]), law, escape(row["message"]), escape(example))
     out.print(table)
     if len(rows) > MOST_FLAGGED:
@@ -333,7 +338,9 @@ def print_releases(rows: Sequence[ListedRelease], *, out: Console) -> None:
     """
     table = Table("release", "", "released at", "index", "model", title="Releases", title_justify="left")
     for row in rows:
-        word = "[green]served" if row["is_current"] else "withdrawn" if row["is_rolled_back"] else ""
+        word = "withdrawn" if row["is_rolled_back"] else ""
+        if row["is_current"]:
+            word = "[green]served"
         released_at = f"{row['released_at']:%Y-%m-%d %H:%M} UTC"
         table.add_row(str(row["release_ix"]), word, released_at, row["index_version"], escape(row["model_name"]))
     out.print(table)
@@ -365,7 +372,8 @@ def print_freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -
         if row.files:
             out.print(f"{row.table:<14}{row.files:>6} files {row.bytes / 1e6:>10.1f} MB", highlight=False)
     word = "would be deleted" if is_dry else "deleted"
-    count, megabytes = sum(row.files for row in rows), sum(row.bytes for row in rows) / 1e6
+    count = sum(row.files for row in rows)
+    megabytes = sum(row.bytes for row in rows) / 1e6
     out.print(f"{count} files {word}, {megabytes:.1f} MB.", highlight=False)
 
 

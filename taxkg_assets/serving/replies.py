@@ -47,7 +47,7 @@ class BoxRow(_Row):
     document_id: str = Field(description="document id of the form")
     form: str = Field(description="form, e.g. 1099-DIV")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
-    box_key: str = Field(description="box_1a, …")
+    box_key: str = Field(description="key of the box: box_1a, …")
     label: str = Field(description="printed label of the box")
     canonical_id: str = Field(
         default="", description="`<form>/<revision>/<box_key>`: id of the box within one revision"
@@ -71,7 +71,9 @@ class BoxRow(_Row):
 class FormulaRow(_Row):
     """How a line is computed, as its label states it."""
 
-    operation: str = Field(description="sum, difference, product, smaller, larger, copy or unparsed")
+    operation: str = Field(
+        description="how the line is computed: sum, difference, product, smaller, larger, copy or unparsed"
+    )
     operands: list[str] = Field(description="keys of the operands in order; a difference is the first minus all others")
     operand_parts: list[str] = Field(
         default=[], description="part of the form of each operand; empty for an operand without a part"
@@ -80,7 +82,7 @@ class FormulaRow(_Row):
     column: str = Field(
         default="", description="letter of the column whose amounts are added, if only one is; may be empty"
     )
-    bound: str = Field(default="", description="at_least_zero, at_most_zero or empty")
+    bound: str = Field(default="", description="bound of the result: at_least_zero or at_most_zero; empty for none")
     condition: str = Field(
         default="", description="condition under which the formula applies, as printed; may be empty"
     )
@@ -97,7 +99,9 @@ class FormulaRow(_Row):
 class FlowRow(_Row):
     """A statement that an amount goes from one line to another."""
 
-    relation: str = Field(description="flows_to, from_form or computed_from")
+    relation: str = Field(
+        description="what is stated: flows_to (where the amount goes), from_form (where it comes from) or computed_from"
+    )
     source_document_id: str | None = Field(
         description="id of the document that the amount comes from; null if not resolved"
     )
@@ -127,14 +131,14 @@ class FieldRow(_Row):
     """A field to be filled in: a row of the table `fields`."""
 
     name: str = Field(description="full name of the field in the PDF; the key if the form has no fillable fields")
-    key: str = Field(description="line_5a, box_1a, …; empty for a field without a number")
+    key: str = Field(description="key of the field: line_5a, box_1a, …; empty for a field without a number")
     part: str = Field(description="part of the form: I, II, …; may be empty")
     column: str = Field(description="letter of the field's column; may be empty")
     row: str = Field(description="row number of the field in a table; may be empty")
     copy_name: str = Field(
         alias="copy", description="copy of the form that contains the field: A, B, 1, …; may be empty"
     )
-    kind: str = Field(description="text, checkbox, choice or signature")
+    kind: str = Field(description="type of the field: text, checkbox, choice or signature")
     label: str = Field(description="printed label of the field; may be empty")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners = Field(description="rectangle of the field")
@@ -143,7 +147,7 @@ class FieldRow(_Row):
 class ExplainedPassage(_Row):
     """A passage below a heading that explains a line."""
 
-    element_id: str = Field(description="id of the node")
+    element_id: str = Field(description="id of the passage, for `/v1/nodes` and `/v1/evidence`")
     page: int = Field(description="page of the PDF, from 1")
     text: str = Field(description="text")
 
@@ -153,7 +157,8 @@ class LineExplanation(_Row):
 
     node_id: str = Field(description="id of the heading, for `/v1/nodes` and `/v1/evidence`")
     relation: str = Field(
-        description="same_field, or same_field_other_revision if it explains the line of another revision"
+        description="relation to the line: same_field, or same_field_other_revision if it explains the line of "
+        "another revision"
     )
     document_id: str = Field(description="id of the heading's document")
     page: int = Field(description="page of the PDF, from 1")
@@ -173,8 +178,8 @@ class LineRow(_Row):
     form: str = Field(description="form or schedule, e.g. 8960")
     revision: str = Field(description="revision, YYYY-MM or YYYY; empty if the library does not contain the form")
     part: str = Field(description="part of the form: I, II, …; may be empty")
-    key: str = Field(description="line_5a, box_1a, column_d, …")
-    kind: str = Field(description="box, line, column or step")
+    key: str = Field(description="key of the line: line_5a, box_1a, column_d, …")
+    kind: str = Field(description="what is numbered: box, line, column or step")
     section: str = Field(description="heading above the line; may be empty")
     label: str = Field(description="printed label of the line")
     column_letters: list[str] = Field(default=[], description="columns to fill in, if the line is a table row")
@@ -198,7 +203,9 @@ class LineRow(_Row):
 class TraceStatement(_Row):
     """Where a document states that an amount goes from one line to another."""
 
-    relation: str = Field(description="flows_to, from_form or computed_from")
+    relation: str = Field(
+        description="what is stated: flows_to (where the amount goes), from_form (where it comes from) or computed_from"
+    )
     evidence: str = Field(description="text that states the flow")
     document_id: str = Field(description="id of the document that states the flow")
     page: int = Field(description="page of the PDF, from 1")
@@ -215,9 +222,9 @@ class TraceStep(_Row):
 
     document_id: str | None = Field(description="document of the form; null if the library does not contain it")
     form: str = Field(description="form or schedule")
-    revision: str = Field(description="revision; empty if unknown")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     part: str = Field(description="part of the form; may be empty")
-    key: str = Field(description="line, box or column")
+    key: str = Field(description="key of the line, box or column")
     column: str = Field(
         default="", description="letter of the column, if the statement is about one column; may be empty"
     )
@@ -239,7 +246,7 @@ class NamingLine(_Row):
     form: str = Field(description="form or schedule of the line")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     part: str = Field(description="part of the form; may be empty")
-    key: str = Field(description="line, box or column")
+    key: str = Field(description="key of the line, box or column")
     label: str = Field(description="printed label of the line")
 
 
@@ -248,9 +255,9 @@ class Trace(_Row):
 
     document_id: str = Field(description="id of the document that contains the line; empty if no document does")
     form: str = Field(description="form or schedule")
-    revision: str = Field(description="revision; empty if unknown")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     part: str = Field(description="part of the form; may be empty")
-    key: str = Field(description="line, box or column")
+    key: str = Field(description="key of the line, box or column")
     code: str = Field(
         default="", description="code of the entry, if the statement is about one entry of a box; may be empty"
     )
@@ -259,7 +266,8 @@ class Trace(_Row):
     out_of: list[TraceStep] = Field(description="steps to the sources of the amount")
     named_by: list[NamingLine] = Field(
         default=[],
-        description="lines of other forms that name the form, but no line of it; none if the amount reaches another",
+        description="lines of other forms whose label names the traced form, but none of its lines; empty if the trace "
+        "reaches another form",
     )
 
 
@@ -274,7 +282,7 @@ class CellExplanation(BaseModel):
     """Why a cell was chosen."""
 
     table: str = Field(description="id of the table")
-    header_match: float = Field(description="how well the cell's headers match the question")
+    header_match: float = Field(description="how well the cell's headers match the question; higher is better")
 
 
 class CellRow(BaseModel):
@@ -282,7 +290,7 @@ class CellRow(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     rank: int = Field(description="rank of the cell, from 1")
-    score: float = Field(description="how well the cell's headers match the question")
+    score: float = Field(description="how well the cell's headers match the question; higher is better")
     document: str = Field(description="id of the table's document")
     form: str = Field(description="form of the document, e.g. 1099-DIV")
     revision: str = Field(description="revision of the document, YYYY-MM or YYYY")
@@ -307,10 +315,10 @@ class CellRow(BaseModel):
 class ChangedWords(_Row):
     """A differing part of two wordings."""
 
-    before_start: int = Field(description="0-based offset in `before`")
-    before_end: int = Field(description="exclusive end offset in `before`")
-    after_start: int = Field(description="0-based offset in `after`")
-    after_end: int = Field(description="exclusive end offset in `after`")
+    before_start: int = Field(description="offset of the first differing character in `before`, from 0")
+    before_end: int = Field(description="offset after the last differing character in `before`")
+    after_start: int = Field(description="offset of the first differing character in `after`, from 0")
+    after_end: int = Field(description="offset after the last differing character in `after`")
     nature: str = Field(default="", description="kind of difference: amounts, dates, references or wording")
 
 
@@ -327,10 +335,10 @@ class ChangeRow(_Row):
     before: str = Field(description="text in the older document; empty if the text was added")
     after: str = Field(description="text in the newer document; empty if the text was removed")
     words: list[ChangedWords] = Field(description="ranges of `before` and `after` that differ")
-    nature: str = Field(description="description of the change")
+    nature: str = Field(description="the change in words, such as the old and the new key")
     is_routine: bool = Field(description="whether the change needs no action: updated years, editing, moved text")
-    from_document_id: str = Field(description="older document")
-    to_document_id: str = Field(description="newer document")
+    from_document_id: str = Field(description="id of the older document")
+    to_document_id: str = Field(description="id of the newer document")
     before_places: list[PlacedCorners] = Field(description="rectangles of the older text")
     after_places: list[PlacedCorners] = Field(description="rectangles of the newer text")
 
@@ -338,11 +346,11 @@ class ChangeRow(_Row):
 class NodeEdge(_Row):
     """A typed relation of a node to another, with its evidence."""
 
-    direction: str = Field(description="out: from this node; in: to this node")
-    relation: str = Field(description="includes, excludes, requires, same_field, …")
+    direction: str = Field(description="direction of the relation: out, from this node; or in, to this node")
+    relation: str = Field(description="type of the relation: includes, excludes, requires, same_field, …")
     other_id: str = Field(description="id of the node at the other end")
-    polarity: str = Field(description="positive or negative")
-    confidence: float = Field(description="from 0 to 1")
+    polarity: str = Field(description="positive, or negative if the text negates or forbids")
+    confidence: float = Field(description="probability that the relation is right, 0 to 1")
     evidence: str = Field(description="text that states the relation; may be empty")
     document_id: str = Field(default="", description="id of this node's document")
     page: int | None = Field(default=None, description="page of the evidence")
@@ -355,11 +363,11 @@ class NodeDetail(_Row):
     document_id: str | None = Field(description="document id; null for an external node")
     level: str = Field(description="type of the node: document, anchor, paragraph, sentence, table or external")
     perspective: str | None = Field(default=None, description="audience of the node: filer, recipient, …")
-    parent_id: str | None = Field(default=None, description="parent node")
+    parent_id: str | None = Field(default=None, description="id of the node above it in the outline")
     heading_path: str = Field(description="headings above the node, joined with ' > '")
     text: str = Field(description="text")
-    page: int | None = Field(description="first page")
-    bboxes: list[PlacedCorners] | None = Field(default=None, description="rectangles")
+    page: int | None = Field(description="first page of the node, from 1")
+    bboxes: list[PlacedCorners] | None = Field(default=None, description="rectangles of the node, one per printed line")
     edges: list[NodeEdge] = Field(default=[], description="relations, without the hierarchy of headings")
 
 

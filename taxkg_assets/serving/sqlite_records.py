@@ -95,7 +95,8 @@ def reduce_fsyncs(folder: Path) -> Iterator[None]:
     Yields:
         Nothing; while the context is open, connections have `synchronous=NORMAL` and stay open for reuse.
     """
-    databases, resolved_folder = _OpenDatabases(), folder.resolve()
+    databases = _OpenDatabases()
+    resolved_folder = folder.resolve()
     is_in_folder: dict[str, bool] = {}
 
     def do_connect(dialect: Any, _record: Any, arguments: list[Any], options: dict[str, Any]) -> Any:

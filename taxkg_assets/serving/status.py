@@ -106,7 +106,9 @@ def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
     stale = find_stale(home, states)
     rows: list[TableStatus] = []
     for name, state in states.items():
-        state_name = "missing" if state is None else "stale" if name in stale else "current"
+        state_name = "stale" if name in stale else "current"
+        if state is None:
+            state_name = "missing"
         table_faults = {
             gate.split(":", 1)[1]: reason for gate, reason in unpassed_gates.items() if gate.startswith(f"{name}:")
         }
@@ -155,7 +157,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
 
 def _stored_rows(state: TableState) -> dict[str, tuple[str, str]]:
     """Return the reading of each document's rows, and the model that refined them."""
-    return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
+    return {document_id: (s["reading"], s.get("settler", "")) for document_id, s in state.documents.items()}
 
 
 def _documents_changed(home: Home) -> bool:

@@ -60,8 +60,8 @@ class _Places:
 
     def find(self, text: str, result: Result) -> list[BoundingBox]:
         """Return the rectangles of a text in the document of a passage, on the page nearest to the passage."""
-        found = [(boxes, is_whole) for boxes, is_whole in self._find_all(text, result.document) if boxes]
-        best = min(found, key=lambda place: (abs(place[0][0].page - result.page), not place[1]), default=None)
+        places = [(boxes, is_whole) for boxes, is_whole in self._find_all(text, result.document) if boxes]
+        best = min(places, key=lambda place: (abs(place[0][0].page - result.page), not place[1]), default=None)
         return best[0] if best else []
 
     def _find_all(self, text: str, document: str) -> Iterator[tuple[list[BoundingBox], bool]]:

@@ -61,9 +61,9 @@ EVIDENCE_ZOOM = 1.5
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 Question = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS, description="the question in plain words")]
-Count = Annotated[int, Field(ge=1, le=50, description="number of passages")]
-CellCount = Annotated[int, Field(ge=1, le=50, description="number of cells")]
-RowCount = Annotated[int, Field(ge=1, le=500, description="maximum number of rows")]
+Count = Annotated[int, Field(ge=1, le=50, description="maximum number of passages to return")]
+CellCount = Annotated[int, Field(ge=1, le=50, description="maximum number of cells to return")]
+RowCount = Annotated[int, Field(ge=1, le=500, description="maximum number of rows to return")]
 FormName = Annotated[
     str | None, Field(max_length=100, description="return only results about this form, e.g. 1099-DIV")
 ]
@@ -196,7 +196,7 @@ def _add_field_tools(server: MCPServer[Any], service: Service) -> None:
         form: FieldForm,
         key: FieldKey,
         revision: Revision = "",
-        depth: Annotated[int, Field(ge=1, le=6, description="most steps each way")] = 3,
+        depth: Annotated[int, Field(ge=1, le=6, description="maximum number of steps in each direction")] = 3,
         k: RowCount = 30,
     ) -> TraceReply:
         """Follow an amount across documents: where it comes from and goes, each step with the words that state it."""

@@ -158,7 +158,7 @@ class Fetcher:
             )
         parts = _parts(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise FetchError(f"{self.base_url!r} is not an http(s) address.")
+            raise FetchError(f"{self.base_url!r} is not an http(s) address. Correct --base-url.")
         self._schemes = {"https", parts.scheme}
         self._hosts = {*load_fetching().hosts, parts.hostname}
 
@@ -340,16 +340,16 @@ class Fetcher:
                     yield reply
                     return
                 url = urljoin(url, reply.headers["location"])
-        raise FetchError(f"{url}: more than {self.limits.most_redirects} redirects.")
+        raise FetchError(f"{url}: more than {self.limits.most_redirects} redirects. Try again later.")
 
     def _allow(self, url: str) -> None:
         """Refuse a host that is not listed, and another port or scheme than the given ones."""
         parts = _parts(url)
         host = parts.hostname or ""
         if parts.scheme not in self._schemes:
-            raise FetchError(f"{url}: only {' and '.join(sorted(self._schemes))} addresses are allowed.")
+            raise FetchError(f"{url}: only {' and '.join(sorted(self._schemes))} addresses are allowed. Correct it.")
         if parts.username is not None:
-            raise FetchError(f"{url}: an address with a user name is not allowed.")
+            raise FetchError(f"{url}: an address with a user name is not allowed. Give it without one.")
         if host not in self._hosts:
             raise FetchError(f"{url}: the host is not allowed. Allowed hosts: {', '.join(sorted(self._hosts))}.")
         base_parts = urlsplit(self.base_url)
@@ -372,7 +372,7 @@ class Fetcher:
         addresses = [str(row[4][0]) for row in address_infos]
         is_listed = host in load_fetching().hosts
         if is_listed and any(not ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):
-            raise FetchError(f"{url}: {host} resolves to an address that is not public ({', '.join(addresses)}).")
+            raise FetchError(f"{url}: {host} has an address that is not public: {', '.join(addresses)}. Check the DNS.")
         return addresses[0]
 
     def _wait_for_turn(self) -> None:
@@ -404,7 +404,7 @@ def _parts(url: str) -> SplitResult:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise FetchError(f"{url!r} is not an http(s) address ({error}).") from error
+        raise FetchError(f"{url!r} is not an http(s) address ({error}). Correct it.") from error
     return parts
 
 

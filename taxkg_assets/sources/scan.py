@@ -98,9 +98,9 @@ def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
 def _describe_skipped(root: Path, roots: Collection[str]) -> str:
     paths = [path for path in sorted(root.iterdir()) if not path.name.startswith(".")] if root.is_dir() else []
     folders = [path for path in paths if path.is_dir() and str(path) not in roots and _holds_documents(path)]
-    named = [path for path in paths if path.suffix.lower() in SUFFIXES and path not in folders]
-    links = [path for path in named if path.is_symlink() and not path.exists()]
-    others = [path for path in named if path.exists() and not path.is_file() and str(path) not in roots]
+    named_paths = [path for path in paths if path.suffix.lower() in SUFFIXES and path not in folders]
+    links = [path for path in named_paths if path.is_symlink() and not path.exists()]
+    others = [path for path in named_paths if path.exists() and not path.is_file() and str(path) not in roots]
     descriptions = []
     if folders:
         descriptions.append(f"the subfolders {_list_names(folders)} (give them as --corpus)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,7 @@ class Tokens:
 
     Attributes:
         tokenizer: Tokenizer of the transformers library.
-        max_tokens: Most tokens of a row, special tokens included; the rest is cut off.
+        max_tokens: Maximum number of tokens of a row, special tokens included; the rest is cut off.
         ids_by_text: Token ids of each text tokenized so far.
         features_by_pair: Token ids and token types of each pair tokenized so far.
     """
@@ -67,7 +68,7 @@ def split_by_length(rows: Sequence[Sequence[int]], *, max_tokens: int) -> Iterat
 
     Args:
         rows: Token ids of each row.
-        max_tokens: Most tokens in a group, padding included; a longer row is a group of its own.
+        max_tokens: Maximum number of tokens in a group, padding included; a longer row is a group of its own.
 
     Yields:
         Indices of the rows of one group.
@@ -101,4 +102,4 @@ def pad_rows(rows: Sequence[Sequence[int]], *, pad_id: int) -> dict[str, torch.T
 
 def _pad_length(length: int) -> int:
     """Round a number of tokens up to the next multiple of `PAD_STEP`."""
-    return -(-length // PAD_STEP) * PAD_STEP
+    return math.ceil(length / PAD_STEP) * PAD_STEP

@@ -38,7 +38,7 @@ class Distances:
 
         Args:
             node_ids: Nodes to start from.
-            within: Most steps.
+            within: Maximum number of steps.
         """
         distance_of = {self.paragraph_of.get(node_id, node_id): 0 for node_id in node_ids}
         last_reached = list(distance_of)

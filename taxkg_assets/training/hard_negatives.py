@@ -85,14 +85,14 @@ def keep_nearest(negatives: pl.DataFrame, *, max_reuse: int) -> pl.DataFrame:
 
     Args:
         negatives: Rows of `hard_negatives`.
-        max_reuse: Most pairs for which one passage may be a negative.
+        max_reuse: Maximum number of pairs for which one passage may be a negative.
 
     Returns:
         The remaining rows, ranks renumbered without gaps.
     """
     reuse_ix = pl.int_range(pl.len()).over("chunk_id")
-    kept = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(reuse_ix < max_reuse)
-    return kept.sort("pair_id", "rank").with_columns(
+    nearest = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(reuse_ix < max_reuse)
+    return nearest.sort("pair_id", "rank").with_columns(
         rank=pl.int_range(pl.len()).over("pair_id").cast(negatives.schema["rank"])
     )
 

@@ -69,11 +69,11 @@ def find_near_negatives(
     *,
     distances: Distances,
 ) -> pl.DataFrame:
-    """Find hard negatives that may be positives.
+    """Find hard negatives that may answer the query after all, because they are near the positive in the graph.
 
     Args:
         negatives: Hard negatives.
-        pairs: Their pairs.
+        pairs: Pairs of the hard negatives.
         chunks: Chunks of the home.
         distances: Adjacency of the graph.
 
@@ -91,7 +91,7 @@ def find_near_negatives(
     for row in negatives.join(positives, on="pair_id", how="left").iter_rows(named=True):
         positive_id = row["positive_id"]
         if positive_id is None:
-            fault = "its pair is not there"
+            fault = "the table of pairs lacks its pair"
         else:
             if positive_id not in surroundings:
                 surroundings[positive_id] = _find_surroundings(nodes_of.get(positive_id, []), distances)

@@ -78,7 +78,7 @@ def pick_sample(rows: pl.DataFrame, *, stratum: str, key_columns: list[str], siz
         rows: Rows to sample.
         stratum: Column of the strata.
         key_columns: Columns that identify a row.
-        size: Most rows of a stratum.
+        size: Maximum number of rows of a stratum.
     """
     draws = [
         hashlib.sha256("\0".join(map(str, values)).encode()).hexdigest()

@@ -53,8 +53,8 @@ class EncoderTrainingContext:
         keep: Moves a finished folder to the home's models under a name, and returns its path there.
         interval: Confidence interval of a mean over clusters.
         encoder: Hyperparameters.
-        pairs: Most training examples.
-        dev: Most development examples.
+        pairs: Maximum number of training examples.
+        dev: Maximum number of development examples.
         progress: Receives steps done and steps in all.
         origin: Tables and documents that the examples come from, for the model card.
     """

@@ -27,7 +27,7 @@ def name_form(form: str) -> str:
 
 
 def name_document(corpus: Corpus, document_id: str) -> str:
-    """Return a document's name in running text: its form, else the beginning of its title.
+    """Return a document's name in running text: its title up to the revision, the year or a dash.
 
     Args:
         corpus: Corpus with the document's node.

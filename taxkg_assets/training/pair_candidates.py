@@ -117,7 +117,8 @@ def find_same_fields(
     for row in edges.filter(pl.col("relation") == "same_field").iter_rows(named=True):
         for source_id, target_id in ((row["source_id"], row["target_id"]), (row["target_id"], row["source_id"])):
             edge = {**row, "source_id": source_id, "target_id": target_id}
-            source, targets = corpus.nodes[source_id], corpus.chunks_by_anchor.get(target_id, ())
+            source = corpus.nodes[source_id]
+            targets = corpus.chunks_by_anchor.get(target_id, ())
             if source.perspective != "face" and targets:
                 yield _make_candidate("same_field", _read_first_sentences(corpus, source_id), targets, edge=edge)
             elif targets:
@@ -153,7 +154,8 @@ def find_scenarios(corpus: Corpus, scenario_queries: dy.DataFrame[ScenarioQuerie
     """
     for row in scenario_queries.iter_rows(named=True):
         if row["chunk_id"] in corpus.passages and not row["repeated_eval_query"]:
-            chunk_ids, others = (row["chunk_id"],), tuple(row["other_positive_ids"])
+            chunk_ids = (row["chunk_id"],)
+            others = tuple(row["other_positive_ids"])
             yield PairCandidate(
                 "scenario", row["query"], chunk_ids, f"{row['created_by']}:{row['query_id']}", other_positive_ids=others
             )

@@ -126,14 +126,18 @@ def _count_left_out(
         steps: Rows after each step.
         repeats: Scenario questions already known to repeat an evaluation question, by kind.
     """
-    made = Counter(candidate.kind for candidate in candidates) + repeats
-    counts = [made, *(Counter(row["kind"] for row in rows) for rows in steps)]
+    made_counts = Counter(candidate.kind for candidate in candidates) + repeats
+    counts = [made_counts, *(Counter(row["kind"] for row in rows) for rows in steps)]
     report: dict[str, dict[str, int]] = {}
     for kind in PAIR_KINDS:
         dropped = [before[kind] - after[kind] for before, after in pairwise(counts)]
         # The known repeats have no row, so that the first step seems to drop them; they count as repeats instead.
         dropped[0], dropped[1] = dropped[0] - repeats[kind], dropped[1] + repeats[kind]
-        report[kind] = {"made": made[kind], **dict(zip(LEFT_OUT, dropped, strict=True)), "kept": counts[-1][kind]}
+        report[kind] = {
+            "made": made_counts[kind],
+            **dict(zip(LEFT_OUT, dropped, strict=True)),
+            "kept": counts[-1][kind],
+        }
     return report
 
 
@@ -238,27 +242,27 @@ def _drop_trained_on(rows: Sequence[Row]) -> list[Row]:
 def _cap_candidates(corpus: Corpus, candidates: Sequence[PairCandidate]) -> list[PairCandidate]:
     """Keep somewhat more candidates than pairs are wanted: examining all would take long and change little."""
     caps = load_training().caps
-    kept: list[PairCandidate] = []
+    kept_candidates: list[PairCandidate] = []
     for kind in PAIR_KINDS:
         of_kind = sorted((candidate for candidate in candidates if candidate.kind == kind), key=_draw_order)
-        kept += balance_groups(
+        kept_candidates += balance_groups(
             of_kind,
             round(caps[kind] * caps["oversampling"]),
             read_group=lambda candidate: corpus.passages[candidate.chunk_ids[0]].family,
         )
-    return kept
+    return kept_candidates
 
 
 def _cap(rows: Sequence[Row]) -> list[Row]:
     """Keep as many rows of each kind as the rules allow: written questions first, then in hash order."""
     caps = load_training().caps
-    kept: list[Row] = []
+    kept_rows: list[Row] = []
     for kind in PAIR_KINDS:
         of_kind = sorted(
             (row for row in rows if row["kind"] == kind), key=lambda row: _draw_order_of(row["source"], row["query"])
         )
-        kept += balance_groups(of_kind, int(caps[kind]), read_group=lambda row: row["family"])
-    return list({row["pair_id"]: row for row in kept}.values())
+        kept_rows += balance_groups(of_kind, int(caps[kind]), read_group=lambda row: row["family"])
+    return list({row["pair_id"]: row for row in kept_rows}.values())
 
 
 def balance_groups(items: Sequence[Item], count: int, *, read_group: Callable[[Item], str]) -> list[Item]:
@@ -266,17 +270,17 @@ def balance_groups(items: Sequence[Item], count: int, *, read_group: Callable[[I
 
     Args:
         items: Items in order of preference.
-        count: Most items to keep in all.
+        count: Maximum number of items to keep in all.
         read_group: Returns the group of an item.
     """
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(read_group(item), []).append(item)
-    kept: list[Item] = []
+    kept_items: list[Item] = []
     for ix, name in enumerate(sorted(groups, key=lambda name: (len(groups[name]), name))):
-        share = (count - len(kept)) // (len(groups) - ix)
-        kept += groups[name][:share]
-    return kept
+        share = (count - len(kept_items)) // (len(groups) - ix)
+        kept_items += groups[name][:share]
+    return kept_items
 
 
 def _draw_order(candidate: PairCandidate) -> tuple[bool, str]:

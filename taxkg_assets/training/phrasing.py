@@ -83,7 +83,8 @@ def find_head(phrase: str) -> str:
     Args:
         phrase: Noun phrase.
     """
-    words, prepositions = _BRACKETS.sub("", phrase).split(), load_scenarios().limits.prepositions
+    words = _BRACKETS.sub("", phrase).split()
+    prepositions = load_scenarios().limits.prepositions
     end = next((ix for ix, word in enumerate(words) if ix and word in prepositions), len(words))
     return words[end - 1] if words else ""
 

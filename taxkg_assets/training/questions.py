@@ -59,8 +59,10 @@ def _ask_of_heading(
     for rule in load_scenarios().headings:
         match = rule.pattern.search(heading)
         if match is not None:
-            matched = _read_matched(rule, match.groupdict(), wording=wording)
-            yield from _ask(rule, {**names, **matched} if matched else {}, evidence=heading, chunk_id=passage.chunk_id)
+            words_by_group = _read_matched(rule, match.groupdict(), wording=wording)
+            yield from _ask(
+                rule, {**names, **words_by_group} if words_by_group else {}, evidence=heading, chunk_id=passage.chunk_id
+            )
 
 
 def _ask_of_sentence(sentence: str, passage: Passage, names: Mapping[str, str]) -> Iterator[Question]:
@@ -69,11 +71,11 @@ def _ask_of_sentence(sentence: str, passage: Passage, names: Mapping[str, str]) 
         match = rule.pattern.search(sentence)
         if match is None:
             continue
-        matched = {name: turn_to_first_person(words) for name, words in match.groupdict().items()}
-        if not any(_points_back(matched.get(name, "")) for name in ("cond", "rest")):
-            if "rest" in matched:
-                matched["does"] = agree(matched["rest"])["do"]
-            yield from _ask(rule, {**names, **matched}, evidence=sentence, chunk_id=passage.chunk_id)
+        words_by_group = {name: turn_to_first_person(words) for name, words in match.groupdict().items()}
+        if not any(_points_back(words_by_group.get(name, "")) for name in ("cond", "rest")):
+            if "rest" in words_by_group:
+                words_by_group["does"] = agree(words_by_group["rest"])["do"]
+            yield from _ask(rule, {**names, **words_by_group}, evidence=sentence, chunk_id=passage.chunk_id)
         return
 
 
@@ -140,13 +142,13 @@ def _hide_periods(sentence: str) -> str:
 
 def _read_matched(rule: Asking, groups: Mapping[str, str], *, wording: CorpusVocabulary) -> dict[str, str]:
     """Return the matched parts of a heading in running text, with a gerund's verb; empty where the verb is unknown."""
-    matched = {name: turn_to_first_person(wording.to_sentence_case(words)) for name, words in groups.items()}
-    if "gerund" in matched:
-        verb = rule.verbs.get(matched["gerund"].lower())
-        return {**matched, "verb": verb} if verb else {}
-    if "deed" in matched:
-        matched["deed"] = matched["deed"][:1].lower() + matched["deed"][1:]
-    return matched
+    words_by_group = {name: turn_to_first_person(wording.to_sentence_case(words)) for name, words in groups.items()}
+    if "gerund" in words_by_group:
+        verb = rule.verbs.get(words_by_group["gerund"].lower())
+        return {**words_by_group, "verb": verb} if verb else {}
+    if "deed" in words_by_group:
+        words_by_group["deed"] = words_by_group["deed"][:1].lower() + words_by_group["deed"][1:]
+    return words_by_group
 
 
 def _ask(rule: Asking, names: Mapping[str, str], *, evidence: str, chunk_id: str) -> Iterator[Question]:

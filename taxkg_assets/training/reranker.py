@@ -96,8 +96,8 @@ class RerankerTrainingContext:
         open_candidates: Trains or opens the rerankers, given training and development examples.
         interval: Confidence interval of a mean over clusters.
         depth: Passages that are reranked.
-        pairs: Most training examples.
-        dev: Most development examples.
+        pairs: Maximum number of training examples.
+        dev: Maximum number of development examples.
     """
 
     read_lists: Callable[[Sequence[Example]], list[RankedList]]

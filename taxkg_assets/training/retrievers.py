@@ -79,7 +79,7 @@ def find_top_rows(scores: Floats, count: int) -> list[int]:
 
     Args:
         scores: One score per row; rows without a positive score are left out.
-        count: Most rows to return.
+        count: Maximum number of rows to return.
     """
     count = min(count, len(scores))
     top_rows = np.argpartition(-scores, count - 1)[:count] if count else np.zeros(0, dtype=np.int64)

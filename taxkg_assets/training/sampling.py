@@ -52,8 +52,8 @@ def sample_examples(
     Args:
         pairs: Pairs of both splits.
         hard_negatives: Their negatives.
-        max_examples: Most training examples.
-        max_dev: Most development examples.
+        max_examples: Maximum number of training examples.
+        max_dev: Maximum number of development examples.
         seed: Seed of the sample.
 
     Returns:
@@ -63,12 +63,13 @@ def sample_examples(
     training_negatives = hard_negatives.filter(~pl.col("family").is_in(dev_families))
     written_ids = frozenset(pairs.filter(pl.col("source").str.starts_with(WRITTEN))["pair_id"])
     generator = random.Random(seed)
-    training_examples, dev_examples = (
-        _sample_by_kind(
-            read_examples(pairs.filter(pl.col("split") == split), negatives), count, generator, written_ids=written_ids
-        )
-        for split, negatives, count in (("train", training_negatives, max_examples), ("dev", hard_negatives, max_dev))
-    )
+
+    def sample(split: str, negatives: pl.DataFrame, count: int) -> list[Example]:
+        examples = read_examples(pairs.filter(pl.col("split") == split), negatives)
+        return _sample_by_kind(examples, count, generator, written_ids=written_ids)
+
+    training_examples = sample("train", training_negatives, max_examples)
+    dev_examples = sample("dev", hard_negatives, max_dev)
     return [replace(row, negatives=row.negatives[:NEGATIVES]) for row in training_examples], dev_examples
 
 
@@ -78,7 +79,7 @@ def sample_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count
     Args:
         pairs: Pairs of both splits.
         hard_negatives: Their negatives.
-        count: Most questions.
+        count: Maximum number of questions.
 
     Returns:
         Examples sorted by pair id.

@@ -151,7 +151,8 @@ def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[QuestionCandidate]:
 
 def _generate(corpus: Corpus) -> Iterator[QuestionCandidate]:
     """Yield the rules' questions: one passage per group of near-duplicates, a limited number per passage and rule."""
-    wording, limits = CorpusVocabulary(corpus), load_scenarios().limits
+    wording = CorpusVocabulary(corpus)
+    limits = load_scenarios().limits
     candidates: list[QuestionCandidate] = []
     last_in_group = {group: chunk_ids[-1] for group, chunk_ids in corpus.near_duplicates.items()}
     for passage in corpus.passages.values():
@@ -202,12 +203,12 @@ def _drop_repeated(candidates: Sequence[QuestionCandidate]) -> list[QuestionCand
     by_words: dict[str, list[QuestionCandidate]] = {}
     for candidate in candidates:
         by_words.setdefault(normalize(candidate.query), []).append(candidate)
-    kept = []
+    distinct_rows = []
     for first, *others in by_words.values():
         is_unambiguous = all(other.chunk_id == first.chunk_id for other in others)
         if first.created_by != "rule" or is_unambiguous:
-            kept.append(first)
-    return sorted(kept, key=lambda candidate: candidate.query_id)
+            distinct_rows.append(first)
+    return sorted(distinct_rows, key=lambda candidate: candidate.query_id)
 
 
 def _search(corpus: Corpus, candidates: Sequence[QuestionCandidate], *, retrievers: Retrievers) -> list[Row]:

@@ -109,7 +109,8 @@ def seeded(settings: StepSettings) -> Iterator[None]:
     Yields:
         Nothing.
     """
-    threads, state = torch.get_num_threads(), torch.get_rng_state()
+    threads = torch.get_num_threads()
+    state = torch.get_rng_state()
     torch.manual_seed(settings.seed)
     if settings.threads:
         torch.set_num_threads(settings.threads)

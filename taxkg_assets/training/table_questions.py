@@ -65,7 +65,7 @@ def _draw(
         table_id: Table.
         candidates: Cells with passages; of several passages with the same cell or column, the first counts.
         find_key: Function that returns what two equal cells or columns have in common.
-        max_count: Most cells.
+        max_count: Maximum number of cells to ask about.
     """
     distinct = {find_key(cell): (cell, chunk_id) for cell, chunk_id in reversed(candidates)}.values()
     drawn = sorted(distinct, key=lambda candidate: _draw_order(table_id, candidate[0]))[:max_count]
@@ -109,7 +109,8 @@ def _name_column(cell: Cell) -> str:
 def _is_usable(cell: Cell) -> bool:
     """Return whether a cell has a value and short headers of row and column, and the row does not repeat the value."""
     rules = load_training().tables
-    row, column = cell["row_path"].strip(), cell["col_path"].strip()
+    row = cell["row_path"].strip()
+    column = cell["col_path"].strip()
     is_short = len(row.split()) <= rules.max_header_words and len(column.split()) <= rules.max_header_words
     return bool(row and column and cell["text"].strip()) and is_short and cell["text"].strip() not in row
 

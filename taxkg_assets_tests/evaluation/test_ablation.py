@@ -34,5 +34,5 @@ def test_gains_are_paired() -> None:
 
 
 def test_a_system_that_was_not_run_is_an_error() -> None:
-    with pytest.raises(ValueError, match="there are none: dense"):
+    with pytest.raises(ValueError, match="that were not run: dense"):
         score_ablation(QUERIED, RUNS, documents=documents(), steps=[Step("prefix", "dense", "rich")])

@@ -347,7 +347,7 @@ def test_evidence_begins_with_a_word() -> None:
     statement = FlowStatement("flows_to", None, place, 18, len(text), "report_named")
     own, about = End("2099", "box_1a", "", "", LINES[7]), About("2099", 2030)
     stated = {"document_id": "f2099--2029", "element_id": None, "page": 1, "bbox": BOX}
-    (row,) = list_rows(statement, own, about, known=Lines(LINES, DOCUMENTS), stated=stated, text=text)
+    (row,) = list_rows(statement, own, about, known_lines=Lines(LINES, DOCUMENTS), printed_at=stated, text=text)
     assert (row["start"], row["evidence"]) == (20, "report your dues on Form 2040, line 8.")
 
 
@@ -355,7 +355,7 @@ def test_a_label_on_two_forms_has_the_key_of_the_one_that_is_known() -> None:
     (statement,) = _read_all("Report it on the “Harbor dues” line of Form 2040 or 2040-SR.", heading_kind="boxes")
     own, about = End("2099", "box_1a", "", "", LINES[7]), About("2099", 2030)
     stated = {"document_id": "f2099--2029", "element_id": None, "page": 1, "bbox": BOX}
-    rows = list_rows(statement, own, about, known=Lines(LINES, DOCUMENTS), stated=stated, text="Report it")
+    rows = list_rows(statement, own, about, known_lines=Lines(LINES, DOCUMENTS), printed_at=stated, text="Report it")
     ends = [(row["target_form"], row["target_key"], row["problem"]) for row in rows]
     assert ends == [("2040", "line_3b", ""), ("2040-SR", "line_3b", "target: the library does not contain the form")]
 

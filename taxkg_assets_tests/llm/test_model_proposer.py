@@ -145,7 +145,7 @@ def test_who_has_tried_long_enough_says_how_often_and_what_to_do() -> None:
 
     with pytest.raises(ThrottledError) as raised:
         proposer(Scripted(busy), attempts=3).propose(PAIR_JUDGING, questions(1))
-    kept = "Answers so far are kept: run again when it answers."
+    kept = "Answers so far are kept: run the command again when the model answers."
     assert str(raised.value) == f"m: too many requests. Tried 3 times (TAXKG_LLM_ATTEMPTS). {kept}"
 
 

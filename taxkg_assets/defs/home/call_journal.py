@@ -105,10 +105,10 @@ class Journal:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                # A writer that was killed may have left half a line behind. While we waited for the lock the file may
-                # have been emptied: how long it is now counts, and not where it ended when we opened it.
+                # A killed writer may have left an incomplete line. Another process may have emptied the file during the
+                # wait for the lock, so its present size counts, not the size when it was opened.
                 is_torn = os.fstat(file.fileno()).st_size > 0 and _last_byte(self._path) != b"\n"
-                file.write(b"\n" * is_torn + line.encode() + b"\n")
+                file.write((b"\n" if is_torn else b"") + line.encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
 

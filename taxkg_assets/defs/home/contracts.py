@@ -57,11 +57,13 @@ def enforce_contract(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
 
     schema_columns = list(schema.columns())
     if missing_columns := [column for column in schema_columns if column not in frame.columns]:
-        raise ContractError(f"{schema.__name__}: missing columns: {', '.join(missing_columns)}.")
+        raise ContractError(f"The rows for the table {schema.__name__} lack columns: {', '.join(missing_columns)}.")
     if extra_columns := [column for column in frame.columns if column not in schema_columns]:
-        raise ContractError(f"{schema.__name__}: unknown columns: {', '.join(extra_columns)}.")
+        raise ContractError(
+            f"The rows for the table {schema.__name__} have unknown columns: {', '.join(extra_columns)}."
+        )
     try:
         valid_rows = schema.validate(frame.select(schema_columns), cast=False)
     except (ValidationError, SchemaError) as broken:
-        raise ContractError(f"{schema.__name__}: {broken}") from broken
+        raise ContractError(f"The rows for the table {schema.__name__} are invalid: {broken}") from broken
     return valid_rows.sort(schema.primary_key())

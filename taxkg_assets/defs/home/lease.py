@@ -61,7 +61,7 @@ class Lease:
             del self._active_leases[self._uri]
             self._is_over.set()
             renewing.join()
-            with suppress(OSError, *_network_errors()):  # one that stays behind is taken over in a while
+            with suppress(OSError, *_network_errors()):  # a lease that is not deleted expires
                 if self._is_ours():
                     self._client.delete_object(Bucket=self._bucket, Key=self._key)
 

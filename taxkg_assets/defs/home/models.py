@@ -303,7 +303,8 @@ def _load_on_gpu(name: str, _hashed: str, *, is_required: bool) -> SentenceEncod
 
 
 def _wrap(name: str, model: Any) -> SentenceEncoder:
-    hashed, scale = _stored_hash(name, SINGLE), _read_scale(_folder(name))
+    hashed = _stored_hash(name, SINGLE)
+    scale = _read_scale(_folder(name))
     return SentenceEncoder(model=model, model_name=_shown_name(name), model_hash=hashed, scale=scale)
 
 

@@ -26,7 +26,11 @@ def find_defined(node: ast.stmt) -> set[str]:
     """
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign):
+        targets = [node.target]
     return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
 
 
@@ -65,7 +69,9 @@ def close_schemas(names: Iterable[str]) -> set[str]:
     Returns:
         The given names that `schemas` defines, and the names that they use.
     """
-    nodes, seen_names, unread_names = _schema_nodes(), set[str](), list(names)
+    nodes = _schema_nodes()
+    seen_names = set[str]()
+    unread_names = list(names)
     while unread_names:
         name = unread_names.pop()
         if name in nodes and name not in seen_names:

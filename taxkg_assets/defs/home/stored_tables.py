@@ -151,7 +151,8 @@ class StoredTables:
         snapshot = self._read_log(name)
         if snapshot is None:
             return None
-        commit, version = snapshot.table.history(1)[0], snapshot.table.version()
+        commit = snapshot.table.history(1)[0]
+        version = snapshot.table.version()
         return TableState(
             version=version,
             content=commit.get("taxkg.content") or f"foreign commit {version}",
@@ -169,7 +170,8 @@ class StoredTables:
         Raises:
             TableNotFoundError: The table has no commit.
         """
-        schema, frame = schema_of(name), self.scan(name, version=version).collect()
+        schema = schema_of(name)
+        frame = self.scan(name, version=version).collect()
         return frame.select([column for column in schema.columns() if column in frame.columns]).sort(
             schema.primary_key()
         )
@@ -268,7 +270,8 @@ class StoredTables:
         snapshot = self._read_log(name, version=version)
         if snapshot is None:
             raise self._not_built(name)
-        renamed, rows = RENAMED_COLUMNS.get(name), snapshot.scan(self._options())
+        renamed = RENAMED_COLUMNS.get(name)
+        rows = snapshot.scan(self._options())
         return rows.rename(renamed, strict=False) if renamed else rows
 
     def read_or_empty(self, name: str) -> pl.DataFrame:

@@ -55,7 +55,8 @@ def keep_times(store: Store) -> None:
         store: Files of the home.
     """
     with _lock:
-        measured_times, path = dict(_spent), store.folder("cache") / TIMES
+        measured_times = dict(_spent)
+        path = store.folder("cache") / TIMES
         _spent.clear()
     if measured_times:
         rows = {

@@ -55,7 +55,7 @@ class TokenCache:
             return TokenMemory()
 
     def keep(self, model_hash: str, memory: TokenMemory, *, cached_keys: Keys | None = None) -> None:
-        """Write the tokens of the newest index over those of the one before, and delete those of former encoders.
+        """Replace the cached tokens by those of the newest index, and delete the tokens of former encoders.
 
         Args:
             model_hash: Hash of the encoder.

@@ -170,7 +170,9 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
     Yields:
         Rows, and for each of their documents what the commit records; None for a document that is gone.
     """
-    store, refiner_digest, refine_rows = home.store, refinement_fingerprint(home, name), open_refinement(home, name)
+    store = home.store
+    refiner_digest = refinement_fingerprint(home, name)
+    refine_rows = open_refinement(home, name)
     state = store.state(name)
     published = dict(state.documents) if state is not None else {}
     admitted_rows = {row["document_id"]: row for row in iter_records(store.read("documents"), DocumentRecord)}
@@ -244,7 +246,8 @@ def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
     admitted_rows, quarantined_rows = _read_recorded_rows(store)
     outdated = find_unpublished(store)
     for name in PER_DOCUMENT:
-        state, refiner_digest = store.state(name), refinement_fingerprint(home, name)
+        state = store.state(name)
+        refiner_digest = refinement_fingerprint(home, name)
         outdated |= {
             document
             for document, record in (state.documents if state else {}).items()
@@ -341,7 +344,7 @@ def _read(home: Home, jobs: Sequence[Job], *, statuses: Mapping[str, FileStatus]
             outcomes = open_engine(settings).read(unread_jobs, limits=limits, on_done=reading.add)
     if unread_jobs:
         keep_times(home.store)
-    by_id = outcomes_by_id | {o.document_id: o for o in outcomes}
+    by_id = outcomes_by_id | {outcome.document_id: outcome for outcome in outcomes}
     return [by_id[j.document_id] for j in jobs]
 
 
@@ -377,7 +380,9 @@ def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:
     unread_by_id = {r["document_id"]: r for r in unread_rows}
     statuses = inspect_sources(home, unread_by_id.keys() & files.keys(), files=files, admitted_rows=unread_by_id)
     jobs = [
-        _job(store, d, files[d], statuses[d].sha256, version, settings=settings) for d in unread_by_id if d in statuses
+        _job(store, document_id, files[document_id], statuses[document_id].sha256, version, settings=settings)
+        for document_id in unread_by_id
+        if document_id in statuses
     ]
     for row, job in zip(unread_rows, jobs, strict=True):
         if not _is_same(row, job):

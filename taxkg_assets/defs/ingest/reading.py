@@ -21,5 +21,6 @@ def reading_version(settings: Settings) -> str:
     Returns:
         Hex digest of 24 digits.
     """
-    code, engine = code_fingerprint(extract, schema="Documents"), settings.table_engine
+    code = code_fingerprint(extract, schema="Documents")
+    engine = settings.table_engine
     return code if engine == "own" else digest(code, engine, str(find_spec(engine) is not None))

@@ -9,6 +9,7 @@ same model, opened once per Python process of an executor.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -76,7 +77,8 @@ class SparkEngine:
         """
         if not jobs:
             return []
-        spark, read = self._session(), partial(_read_batches, limits=limits)
+        spark = self._session()
+        read = partial(_read_batches, limits=limits)
         by_id = {job.document_id: job for job in jobs}
         outcomes: dict[str, Outcome] = {}
         for first in range(0, len(jobs), WAVE):
@@ -108,11 +110,14 @@ class SparkEngine:
         return replace(encoder, encode_many=encode_many)
 
     def _encode(self, texts: Sequence[str], *, name: str, model_hash: str, progress: Progress | None) -> Vectors:
-        spark, encode = self._session(), partial(_encode_batches, name=name, model_hash=model_hash)
+        spark = self._session()
+        encode = partial(_encode_batches, name=name, model_hash=model_hash)
         vectors: list[bytes] = [b""] * len(texts)
         for first in range(0, len(texts), PASSAGES_AT_ONCE):
             wave = list(enumerate(texts[first : first + PASSAGES_AT_ONCE], first))
-            rows = spark.createDataFrame(wave, "row int, text string").repartition(-(-len(wave) // PASSAGES_PER_TASK))
+            rows = spark.createDataFrame(wave, "row int, text string").repartition(
+                math.ceil(len(wave) / PASSAGES_PER_TASK)
+            )
             for reply in _collect(rows.mapInArrow(encode, _VECTORS)):
                 vectors[reply.row] = reply.vector
             if progress is not None:

@@ -30,7 +30,7 @@ class Job:
         source_root: Source that contains it.
         is_text: Whether it is a text file.
         code_version: Digest of the code that reads it.
-        max_pages: Most pages that are read.
+        max_pages: Maximum number of pages that are read.
         folder: Folder for its frames.
         table_engine: Engine that finds tables.
     """

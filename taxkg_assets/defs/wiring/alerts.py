@@ -64,7 +64,8 @@ def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iter
         return
     run = record.dagster_run
     if run.status == dg.DagsterRunStatus.FAILURE:
-        gate_lines, error_lines = _gate_lines(instance, run_id), _error_lines(instance, run_id)
+        gate_lines = _gate_lines(instance, run_id)
+        error_lines = _error_lines(instance, run_id)
         served = "the last release is still served" if store.exists("release") else "there is no release yet"
         if gate_lines:
             yield Alert("failed gate", f"{run.job_name}: a gate has failed; {served}", gate_lines, run_id)
@@ -178,12 +179,12 @@ def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str
 
 
 def default_status() -> dg.DefaultSensorStatus:
-    """Return whether sensors start switched on."""
+    """Return the status that sensors have until a user switches them: running if `automation` is set."""
     return dg.DefaultSensorStatus.RUNNING if Settings().automation else dg.DefaultSensorStatus.STOPPED
 
 
 def default_schedule_status() -> dg.DefaultScheduleStatus:
-    """Return whether schedules start switched on."""
+    """Return the status that schedules have until a user switches them: running if `automation` is set."""
     return dg.DefaultScheduleStatus.RUNNING if Settings().automation else dg.DefaultScheduleStatus.STOPPED
 
 

@@ -75,7 +75,8 @@ def _name_column_sources(spec: dg.AssetSpec, name: str) -> dict[str, Any]:
         spec: The asset.
         name: Its table.
     """
-    schema, sources_of = spec.metadata.get(COLUMN_SCHEMA), find_column_sources(name)
+    schema = spec.metadata.get(COLUMN_SCHEMA)
+    sources_of = find_column_sources(name)
     if not isinstance(schema, dg.TableSchema):
         return dict(spec.metadata)
 

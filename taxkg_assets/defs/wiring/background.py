@@ -33,7 +33,7 @@ class BackgroundWork:
         """Queue work.
 
         Args:
-            work: Runs in a thread; it should start a process for what takes long.
+            work: Function to run in a thread; it should start a process for work that takes long.
 
         Returns:
             Its future result. The work can be canceled until it begins.

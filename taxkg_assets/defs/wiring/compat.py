@@ -163,7 +163,7 @@ def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
         if key not in _engines:
             engine = _engines[key] = sqlalchemy.create_engine(url, **options)
             if isinstance(engine.pool, sqlalchemy.NullPool):
-                # It holds nothing to dispose of, but would be made again after each statement.
+                # A disposed engine would be made again after each statement; this one holds nothing to dispose of.
                 engine.dispose = _keep_pool  # type: ignore[method-assign]
         return _engines[key]
 
@@ -192,12 +192,12 @@ def _read_event(stored: str, kind: Any = None) -> Any:
     """Return the event of a stored text, read once: each step asks again for the last events of all tables above it."""
     key = (stored, kind)
     with _events_lock:
-        found = _events.get(key)
-    if found is None:
-        found = deserialize_value(stored, kind)
+        event = _events.get(key)
+    if event is None:
+        event = deserialize_value(stored, kind)
         with _events_lock:
-            _events[key] = found
-    return found
+            _events[key] = event
+    return event
 
 
 def reuse_engines() -> None:

@@ -31,8 +31,8 @@ def describe_documents(
         explorer_url: Address of the web explorer; empty for no links.
 
     Returns:
-        Metadata by document: its row count, its page in the explorer and, in a run over few documents, its first rows;
-        of a document in quarantine the reason and the remedy, as the UI shows its partition like any other.
+        Metadata by document: the number of its rows, a link to the explorer and, in a run over few documents, its
+        first rows; for a document in quarantine also the reason and the remedy.
     """
     rows_of_run = store.scan(name).filter(pl.col("document_id").is_in(list(documents)))
     counts = dict(rows_of_run.group_by("document_id").len().collect().iter_rows())

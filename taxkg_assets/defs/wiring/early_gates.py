@@ -7,6 +7,7 @@ the same background, while no gate waits there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -44,7 +45,7 @@ class _Batch:
             return True
         try:
             self.future.exception(timeout=0)
-        except Exception:  # it still runs, or a check has taken it over
+        except Exception:  # the batch still runs, or a check has taken it over
             return False
         return True
 
@@ -125,7 +126,7 @@ class EarlyGates:
             self._begin_batches(home, table, names)
 
     def _begin_batches(self, home: Home, table: str, names: Sequence[str]) -> None:
-        batch_size = -(-len(names) // SHARES)
+        batch_size = math.ceil(len(names) / SHARES)
         for first in range(0, len(names), batch_size):
             self._begin(home, table, names[first : first + batch_size])
 
@@ -263,7 +264,9 @@ def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str
     Returns:
         By gate, its verdict with the versions of the tables that it read, or the error that it raised.
     """
-    home, frames, verdicts = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, GateResult]()
+    home = Home(home=home_name)
+    frames = dict[tuple[str, int], Any]()
+    verdicts = dict[str, GateResult]()
     for name in names:
         try:
             verdicts[name] = PIPELINE[table].gates[name](home, frames)

@@ -230,7 +230,8 @@ def gate(
 
         def evaluate(context: dg.AssetCheckExecutionContext) -> tuple[bool, Mapping[str, Any]]:
             home: Home = context.resources.home
-            fingerprint, versions = compute_fingerprint(home), gate_condition.read_versions(home.store)
+            fingerprint = compute_fingerprint(home)
+            versions = gate_condition.read_versions(home.store)
             begin_gates()
             if "home" not in parameters:
                 key = dg.AssetCheckKey(dg.AssetKey(on), condition.__name__)
@@ -263,7 +264,8 @@ def _make_checks(
 
     Each of them can be executed alone: of checks that cannot, the UI says that the table must be materialized first.
     """
-    table, name = dg.AssetKey(gate_condition.on), gate_condition.condition.__name__
+    table = dg.AssetKey(gate_condition.on)
+    name = gate_condition.condition.__name__
     spec = dg.AssetCheckSpec(
         name,
         asset=table,

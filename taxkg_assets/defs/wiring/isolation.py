@@ -38,7 +38,7 @@ def build_isolated(
         build: Builds the rows of some units, in any form.
         units: What the table is built from: single documents, or pairs of them.
         table: Name of the table that is built.
-        most: Most units that may be left out.
+        most: Maximum number of units that may be left out.
 
     Returns:
         What the builder returns, and the error by unit that was left out.
@@ -71,7 +71,7 @@ def _has_remedy(error: Exception) -> bool:
 
 
 def find_documents(frames: Mapping[str, pl.DataFrame]) -> list[str]:
-    """Return the ids of all documents that some tables have rows of, sorted.
+    """Return the ids of all documents with rows in the given tables, sorted.
 
     Args:
         frames: Tables by name.

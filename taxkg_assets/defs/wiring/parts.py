@@ -57,7 +57,8 @@ def digest_parts(
     """
     document_tables = [name for name in sorted(states) if name != "documents" and states[name].documents]
     shared_digest = digest(
-        code, *(f"{n}={s.content}" for n, s in sorted(states.items()) if n not in {*document_tables, "documents"})
+        code,
+        *(f"{n}={state.content}" for n, state in sorted(states.items()) if n not in {*document_tables, "documents"}),
     )
     document_digests = {row["document_id"].item(): frame_digest(row) for row in documents.iter_slices(1)}
 

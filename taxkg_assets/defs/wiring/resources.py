@@ -50,7 +50,8 @@ class Home(dg.ConfigurableResource["Home"], NamedHome):
         if context.run is None:
             yield self
             return
-        store, work = self.store, context.run.tags.get(WORK_TAG, BUILD)
+        store = self.store
+        work = context.run.tags.get(WORK_TAG, BUILD)
         with store.exclusive(work=work, wait_s=WAIT_SECONDS):
             if context.instance is not None and store.active_run(work=work) != context.run.run_id:
                 report_dead_run(context.instance, store, work=work)
@@ -67,6 +68,7 @@ def source_line(target: Callable[..., Any]) -> tuple[str, int]:
     Args:
         target: Function or class.
     """
-    module, inner = importlib.import_module(target.__module__), inspect.unwrap(target)
+    module = importlib.import_module(target.__module__)
+    inner = inspect.unwrap(target)
     code = getattr(inner, "__code__", None)  # to read the source takes milliseconds, and there are a hundred links
     return str(module.__file__), inspect.getsourcelines(inner)[1] if code is None else code.co_firstlineno

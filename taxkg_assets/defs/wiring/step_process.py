@@ -107,7 +107,7 @@ def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T
         ) from no_result
     finally:
         receiver.close()
-        child.kill()  # one that has sent its result has nothing left to do
+        child.kill()  # a child that has sent its result has nothing left to do
         child.join()
     return result
 

@@ -108,7 +108,7 @@ class TableStep:
             if self.keep:
                 self.keep(home)
         keep_times(home.store)
-        built_digests = {part: made for part, made in digests.items() if part not in errors}
+        built_digests = {part: digest for part, digest in digests.items() if part not in errors}
         return WholeTable(rows, made_from, notes, record_parts(built_digests))
 
     def _build(
@@ -212,7 +212,7 @@ def drop_invalid_rows(
         frames: Tables that the checks read, by name.
         checks: Row checks; each returns the offending rows, and names the tables that it reads as parameters.
         key: Columns that identify a row.
-        most: Most rows that a check may drop; up to `DROPPED_ANYWAY` rows are dropped in any case.
+        most: Maximum number of rows that a check may drop; up to `DROPPED_ANYWAY` rows are dropped in any case.
 
     Returns:
         The valid rows, and metadata on the dropped ones: their number by check, and the first rows.

@@ -63,7 +63,9 @@ def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
         Metadata value of Dagster.
     """
     columns = [dg.TableColumn(name, str(data_type.base_type())) for name, data_type in frame.schema.items()]
-    records = [dg.TableRecord({c: _cell(v) for c, v in row.items()}) for row in frame.iter_rows(named=True)]
+    records = [
+        dg.TableRecord({column: _cell(value) for column, value in row.items()}) for row in frame.iter_rows(named=True)
+    ]
     return dg.MetadataValue.table(records, schema=dg.TableSchema(columns))
 
 

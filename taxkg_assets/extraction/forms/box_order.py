@@ -75,7 +75,8 @@ def order_boxes(items: Sequence[Item], *, box_keys: Mapping[int, str]) -> list[I
     items_by_column = sorted(numbered_items, key=lambda pair: (_column_of(pair[0], starts), pair[0].y0))
     if _count_falls(items_by_column) >= _count_falls(numbered_items):
         return list(items)
-    top, bottom = min(item.y0 for item, _ in numbered_items), max(item.y1 for item, _ in numbered_items)
+    top = min(item.y0 for item, _ in numbered_items)
+    bottom = max(item.y1 for item, _ in numbered_items)
     items_above = [item for item in items if _middle(item) < top]
     items_below = [item for item in items if _middle(item) > bottom]
     items_between = [item for item in items if top <= _middle(item) <= bottom]

@@ -204,7 +204,10 @@ def find_cell(line: Line, ruling: Ruling) -> Corners | None:
         Corners in points; None if no cell encloses the line, or only one that is larger than the cells of a face.
     """
     x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-    above, below, left, right = ruling.above(x, y), ruling.below(x, y), ruling.left(x, y), ruling.right(x, y)
+    above = ruling.above(x, y)
+    below = ruling.below(x, y)
+    left = ruling.left(x, y)
+    right = ruling.right(x, y)
     horizontals = [rule for rule in (above, below) if rule is not None]
     verticals = [rule for rule in (left, right) if rule is not None]
     if not horizontals or not verticals:

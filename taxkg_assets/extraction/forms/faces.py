@@ -179,10 +179,12 @@ def _find_cell(key: _Key, ruling: Ruling, *, other_keys: Sequence[_Key]) -> _Cel
     limits = load_faces().geometry
     span, slack = key.span, limits.line_slack_pt
     x, y = span.x0 + 1.5, (span.y0 + span.y1) / 2
-    top, bottom = ruling.above(x, span.y0 + slack), ruling.below(x, span.y1 - slack)
+    top = ruling.above(x, span.y0 + slack)
+    bottom = ruling.below(x, span.y1 - slack)
     if bottom is None:
         return None
-    left, right = ruling.left(span.x0 + 1.0, y), ruling.right(span.x0 + 3.0, y)
+    left = ruling.left(span.x0 + 1.0, y)
+    right = ruling.right(span.x0 + 3.0, y)
     x0 = left.at if left else bottom.start
     x1 = right.at if right else bottom.end
     if top is None:
@@ -296,17 +298,19 @@ def _continues(caption: Sequence[Span], span: Span) -> bool:
     if abs(span.y1 - last_span.y1) < size / 2:
         return span.x0 >= last_span.x0 and span.x0 - last_span.x1 < size
     is_below = -size / 2 < span.y0 - last_span.y1 < size
-    x0, x1 = min(caption_span.x0 for caption_span in caption), max(caption_span.x1 for caption_span in caption)
+    x0 = min(caption_span.x0 for caption_span in caption)
+    x1 = max(caption_span.x1 for caption_span in caption)
     return is_below and span.x0 < x1 and span.x1 > x0
 
 
 def _captions_overlap(caption: Sequence[Span], other_caption: Sequence[Span]) -> bool:
     """Decide whether the rectangles around two captions overlap: no gap separates the captions."""
-    return all(
-        min(max(high(span) for span in caption), max(high(span) for span in other_caption))
-        > max(min(low(span) for span in caption), min(low(span) for span in other_caption))
-        for low, high in ((attrgetter("x0"), attrgetter("x1")), (attrgetter("y0"), attrgetter("y1")))
-    )
+    for low, high in ((attrgetter("x0"), attrgetter("x1")), (attrgetter("y0"), attrgetter("y1"))):
+        first_end = min(max(map(high, caption)), max(map(high, other_caption)))
+        last_start = max(min(map(low, caption)), min(map(low, other_caption)))
+        if first_end <= last_start:
+            return False
+    return True
 
 
 def _in_rows(captions: Sequence[list[Span]]) -> list[list[Span]]:

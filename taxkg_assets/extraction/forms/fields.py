@@ -142,7 +142,8 @@ def _find_owner(stated_field: StatedField, printed_form: _PrintedForm, *, is_tru
         return _Owner(key, source, anchor, box)
     if key or source == "layout":
         # The stated key is not printed, or the field states none: what is printed near the field decides.
-        box, adjacent_line = printed_form.find_box(stated_field), printed_form.find_adjacent(stated_field)
+        box = printed_form.find_box(stated_field)
+        adjacent_line = printed_form.find_adjacent(stated_field)
         if box is not None:
             return _Owner(box.box_key, "layout", None, box)
         if adjacent_line is not None:
@@ -155,7 +156,8 @@ def _find_words_over(label: str, field_box: Row, column_head: Row | None, lines:
     """Find the part of a label that is printed over a check box in the head of its column; empty for none."""
     if column_head is None:
         return ""
-    middle_x, room = (field_box["x0_pt"] + field_box["x1_pt"]) / 2, limits().row_pt
+    middle_x = (field_box["x0_pt"] + field_box["x1_pt"]) / 2
+    room = limits().row_pt
     lines_over = [
         line
         for line in lines
@@ -252,7 +254,9 @@ class _PrintedForm:
         """Find the anchor of a key on a page: the last one above a height, else the first."""
         key_anchors = self.anchors_by_key.get((page, key), [])
         anchors_above = [row for row in key_anchors if row["bbox"]["y0_pt"] <= y + limits().field_drop_pt]
-        return anchors_above[-1] if anchors_above else key_anchors[0] if key_anchors else None
+        if anchors_above:
+            return anchors_above[-1]
+        return key_anchors[0] if key_anchors else None
 
     def find_adjacent(self, stated_field: StatedField) -> Row | None:
         """Find the numbered line printed to the left of a field, in the same row."""
@@ -286,7 +290,8 @@ class _PrintedForm:
     def find_head(self, stated_field: StatedField) -> Row | None:
         """Find the heading next to or above a field that has no number."""
         pdf_field = stated_field.field
-        middle, room = (pdf_field.y0 + pdf_field.y1) / 2, limits().field_drop_pt
+        middle = (pdf_field.y0 + pdf_field.y1) / 2
+        room = limits().field_drop_pt
         heads_above = [row for row in self.headings_by_page[pdf_field.page] if row["bbox"]["y0_pt"] <= middle + room]
         head = max(heads_above, key=lambda row: row["bbox"]["y0_pt"], default=None)
         # A heading in the margin is that of the rows next to it, but not of a row that begins in the margin itself.

@@ -293,7 +293,8 @@ def _collect_lines(
     ]
     units: list[FormLine] = []
     column_pt = limits().column_pt
-    number, begun_numbers = "", {_digits_of(start) for start in starts if start.is_digit}
+    number = ""
+    begun_numbers = {_digits_of(start) for start in starts if start.is_digit}
     for start in starts:
         top, right = tops[id(start)], _right_edge(page, start, starts)
         column_x0 = start.x0 - column_pt

@@ -8,11 +8,11 @@ from taxkg_assets.rules.models.spoken import load_spoken
 
 
 def remove_parts(label: str, parts: set[str]) -> str | None:
-    """Remove parts from a label where each occurs last, the longest first.
+    """Remove the last occurrence of each part from a label, the longest part first.
 
     Args:
         label: Label with all parts.
-        parts: Parts of whole words.
+        parts: Parts, each of whole words.
 
     Returns:
         The rest of the label; None if the rest does not contain one of the parts.
@@ -26,11 +26,11 @@ def remove_parts(label: str, parts: set[str]) -> str | None:
 
 
 def find_part(label: str, part: str) -> int:
-    """Return where a part of whole words begins in a label for the last time; −1 if the label does not contain it.
+    """Return the offset of the last occurrence of a part in a label, as whole words; −1 if there is none.
 
     Args:
         label: Label with several parts.
-        part: Part of whole words.
+        part: Words of the part.
     """
     matches = list(re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", label))
     return matches[-1].start() if matches else -1
@@ -66,7 +66,8 @@ def _find_most_words(label: str, spoken_text: str) -> str:
     The printed words may not be more than the spoken ones, and more than half of the spoken words must be among them.
     An abbreviation may be spoken as one word or several.
     """
-    printed_words, spoken_letters = label.split(), [_letters_of(word) for word in spoken_text.split()]
+    printed_words = label.split()
+    spoken_letters = [_letters_of(word) for word in spoken_text.split()]
     printed_letters = [_letters_of(word) for word in printed_words]
     if len(spoken_letters) < 2 or spoken_letters[0] not in printed_letters:
         return ""
@@ -121,7 +122,8 @@ def find_words(label: str, spoken_text: str) -> str:
     spoken_letters = "".join(letter.casefold() for letter in spoken_text if letter.isalnum())
     letter_ix = letters.find(spoken_letters) if spoken_letters else -1
     while letter_ix >= 0:
-        start, end = letter_ixs[letter_ix], letter_ixs[letter_ix + len(spoken_letters) - 1] + 1
+        start = letter_ixs[letter_ix]
+        end = letter_ixs[letter_ix + len(spoken_letters) - 1] + 1
         if not (label[:start][-1:].isalnum() or label[end:][:1].isalnum()):
             words = label[start:end]
             is_open = words.count("(") > words.count(")")

@@ -127,16 +127,14 @@ def find_repeats(numbers: Sequence[LineNumber], pieces: Sequence[Line] = ()) -> 
     """
     sure_repeats = [start for start in numbers if _is_repeat(start, numbers)]
     reach = limits().repeat_column_pt
-    return [
-        start
-        for start in numbers
-        if any(start is other for other in sure_repeats)
-        or (
-            _is_alone(start)
-            and sum(abs(start.x0 - other.x0) <= reach for other in sure_repeats) >= 2
-            and not _counts_on(start, numbers, pieces)
-        )
-    ]
+
+    def is_repeat(start: LineNumber) -> bool:
+        if any(start is other for other in sure_repeats):
+            return True
+        is_in_column_of_repeats = sum(abs(start.x0 - other.x0) <= reach for other in sure_repeats) >= 2
+        return _is_alone(start) and is_in_column_of_repeats and not _counts_on(start, numbers, pieces)
+
+    return [start for start in numbers if is_repeat(start)]
 
 
 def _counts_on(start: LineNumber, numbers: Sequence[LineNumber], pieces: Sequence[Line]) -> bool:
@@ -244,7 +242,9 @@ def _is_repeat(start: LineNumber, numbers: Sequence[LineNumber]) -> bool:
     """Decide whether a number is printed at an amount: it repeats the number of a line to its left."""
     if not _is_alone(start):
         return False
-    own_number, top, most_x0 = plain_number(start.number), start.piece.y0, start.x0 - limits().repeat_pt
+    own_number = plain_number(start.number)
+    top = start.piece.y0
+    most_x0 = start.x0 - limits().repeat_pt
     # A letter by itself is one of many: it repeats that of its own line only, which may be wrapped.
     reach = inf if start.is_digit else limits().letter_repeat_pt
     numbers_before = [
@@ -261,7 +261,8 @@ def _is_repeat(start: LineNumber, numbers: Sequence[LineNumber]) -> bool:
 
 def _continues(start: LineNumber, kept_numbers: Sequence[LineNumber]) -> bool:
     """Decide whether a number to the right of a kept number of its row is the next after a kept number nearby."""
-    base, own_number = start.piece.base, plain_number(start.number)
+    base = start.piece.base
+    own_number = plain_number(start.number)
     row = [other for other in kept_numbers if abs(other.piece.base - base) < 2 and other.x0 < start.x0]
     if start.is_digit:
         return own_number.isdigit() and any(plain_number(other.number) == str(int(own_number) - 1) for other in row)
@@ -278,7 +279,8 @@ def _in_order(column: Sequence[LineNumber]) -> list[LineNumber]:
     kept_numbers: list[LineNumber] = []
     letters = {False: "", True: ""}
     for start in sorted(column, key=lambda start: (start.piece.base, start.x0)):
-        plain_text, is_bracketed = plain_number(start.number), start.number.startswith("(")
+        plain_text = plain_number(start.number)
+        is_bracketed = start.number.startswith("(")
         if start.is_digit:
             letters = {False: plain_text.lstrip("0123456789"), True: ""}
             kept_numbers.append(start)

@@ -94,7 +94,8 @@ def _find_silent_tables(silent_fields: Sequence[StatedField]) -> list[list[_Chai
     for chain in chains:
         if len(chain) < 2:
             continue
-        first_field, has_checks = chain[0].field, chain[0].field.kind == "checkbox"
+        first_field = chain[0].field
+        has_checks = chain[0].field.kind == "checkbox"
         column = _Column(first_field.x0, first_field.x1, first_field.y0, chain[-1].field.y1, "", has_checks)
         if not tables or column.y0 - tables[-1][0][0].y0 > limits().row_pt:
             tables.append([])

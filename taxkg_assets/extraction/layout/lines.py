@@ -115,7 +115,10 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
     if not shown_spans:
         return None
     first_span, last_span = shown_spans[0], shown_spans[-1]
-    longest_span, most_letters, y0, y1 = first_span, len(first_span.text), first_span.y0, first_span.y1
+    longest_span = first_span
+    most_letters = len(first_span.text)
+    y0 = first_span.y0
+    y1 = first_span.y1
     x0, x1 = first_span.x0, first_span.x1
     blank_count = len(first_span.text) - len(first_span.text.lstrip())
     if blank_count:
@@ -421,7 +424,8 @@ def _find_joint(text_before: str, text_after: str, words: Container[str]) -> str
         return ""
     if last_letter != "-":
         return " "
-    left_part, right_part = _LEFT_PART.search(text_before.rpartition(" ")[2]), _RIGHT_PART.match(text_after)
+    left_part = _LEFT_PART.search(text_before.rpartition(" ")[2])
+    right_part = _RIGHT_PART.match(text_after)
     if left_part is None or right_part is None:
         return ""
     joined_word = (left_part[0] + right_part[0]).lower()

@@ -206,7 +206,8 @@ def _is_flush_right(lines: Sequence[Line]) -> bool:
     limit = thresholds()
     if len(lines) < limit.flush_lines:
         return False
-    right, left = max(line.x1 for line in lines), min(line.x0 for line in lines)
+    right = max(line.x1 for line in lines)
+    left = min(line.x0 for line in lines)
     ending_count = sum(right - line.x1 < 2.0 for line in lines)
     beginning_count = sum(line.x0 - left < 2.0 for line in lines)
     return ending_count >= limit.flush_frac * len(lines) and beginning_count <= limit.flush_begin_frac * len(lines)

@@ -36,7 +36,8 @@ class PrintedText:
         """
         lines = self.lines[page.page]
         address_line_ids = find_address_lines(page, lines, self.style)
-        is_icon, is_furniture = search_for(load_roles().icons), find_artifact_test(page, self.style)
+        is_icon = search_for(load_roles().icons)
+        is_furniture = find_artifact_test(page, self.style)
         furniture_lines = [
             line
             for line in lines

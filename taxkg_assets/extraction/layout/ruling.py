@@ -211,17 +211,17 @@ def _without_check_boxes(ruling: Ruling) -> Ruling:
 
 def _find_before(lines: tuple[RuledLine, ...], at: float, along: float) -> RuledLine | None:
     """Return the last line at or before a coordinate that passes the other one."""
-    for i in range(_right(lines, at) - 1, -1, -1):
-        if lines[i].covers(along):
-            return lines[i]
+    for ix in range(_right(lines, at) - 1, -1, -1):
+        if lines[ix].covers(along):
+            return lines[ix]
     return None
 
 
 def _find_after(lines: tuple[RuledLine, ...], at: float, along: float) -> RuledLine | None:
     """Return the first line at or after a coordinate that passes the other one."""
-    for i in range(_left(lines, at), len(lines)):
-        if lines[i].covers(along):
-            return lines[i]
+    for ix in range(_left(lines, at), len(lines)):
+        if lines[ix].covers(along):
+            return lines[ix]
     return None
 
 

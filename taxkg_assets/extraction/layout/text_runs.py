@@ -253,8 +253,8 @@ def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
     if wall is None or wall.at >= span.x1 - 4:
         return [span]
     step = (span.x1 - span.x0) / len(span.text)
-    blank_ixs = [i for i, letter in enumerate(span.text) if letter == " "]
-    cut_ix = min(blank_ixs, key=lambda i: abs(span.x0 + (i + 0.5) * step - wall.at))
+    blank_ixs = [ix for ix, letter in enumerate(span.text) if letter == " "]
+    cut_ix = min(blank_ixs, key=lambda ix: abs(span.x0 + (ix + 0.5) * step - wall.at))
     cut_x = span.x0 + (cut_ix + 0.5) * step
     if abs(cut_x - wall.at) > 2 * span.size_pt:
         return [span]

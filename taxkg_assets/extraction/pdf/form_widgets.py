@@ -48,7 +48,8 @@ def read_widgets(page: Any) -> tuple[Widget, ...]:
     """
     widgets: list[Widget] = []
     max_widgets = load_spoken().limits.widgets_per_page
-    low_page, spoken_key = _MUPDF._as_pdf_page(page), _LIBRARY.pdf_new_name("TU")
+    low_page = _MUPDF._as_pdf_page(page)
+    spoken_key = _LIBRARY.pdf_new_name("TU")
     # Low-level functions make no Python object for each of the many fields.
     for widget in _walk(_LIBRARY.ll_pdf_first_widget(low_page.m_internal), _LIBRARY.ll_pdf_next_widget):
         if len(widgets) == max_widgets:

@@ -152,12 +152,8 @@ def has_drawn_letters(page: Any) -> bool:
     """
     fonts = _MUPDF.pdf_dict_gets(_resources_of(low_level_page(page)), "Font")
     # Low-level functions make no Python object for each of the many fonts.
-    low_fonts, font_of, value_of, name_of = (
-        fonts.m_internal,
-        _MUPDF.ll_pdf_dict_get_val,
-        _MUPDF.ll_pdf_dict_gets,
-        _MUPDF.ll_pdf_to_name,
-    )
+    low_fonts = fonts.m_internal
+    font_of, value_of, name_of = _MUPDF.ll_pdf_dict_get_val, _MUPDF.ll_pdf_dict_gets, _MUPDF.ll_pdf_to_name
     return any(
         name_of(value_of(font_of(low_fonts, ix), "Subtype")) == "Type3" for ix in range(_MUPDF.pdf_dict_len(fonts))
     )

@@ -89,7 +89,9 @@ class _Guard:
         """
         length, at, number = _MUPDF.ll_pdf_array_len, _MUPDF.ll_pdf_array_get, _MUPDF.ll_pdf_to_num
         value, is_array, is_dict = _MUPDF.ll_pdf_dict_gets, _MUPDF.ll_pdf_is_array, _MUPDF.ll_pdf_is_dict
-        unread_nodes, seen_numbers, part_count = [parents], set[int](), 0
+        unread_nodes = [parents]
+        seen_numbers = set[int]()
+        part_count = 0
         while unread_nodes:
             node = unread_nodes.pop()
             object_number = number(node)

@@ -86,7 +86,7 @@ class VisibilityChecker:
     def find_reasons(
         self, raw_spans: Sequence[dict[str, Any]], stored_boxes: Sequence[Corners], *, shown_boxes: Sequence[Corners]
     ) -> list[str]:
-        """Return for each span why it is invisible.
+        """Find the invisible spans of a page, and why each of them is invisible.
 
         Args:
             raw_spans: Spans as MuPDF returns them.
@@ -105,6 +105,7 @@ class VisibilityChecker:
         for ix in self._find_doubtful(raw_spans, boxes, shown_array=shown_array):
             reasons[ix] = self._find_reason(raw_spans[ix], shown_boxes[ix])
         covered_ixs = [ix for ix in self._find_covered(boxes) if not reasons[ix]]
+        # None: only the pixels tell whether the text is hidden.
         for ix, is_hidden in zip(covered_ixs, self._find_painted_over(boxes[covered_ixs]), strict=True):
             if is_hidden or (is_hidden is None and not self._shows_ink(shown_boxes[ix])):
                 reasons[ix] = COVERED
@@ -232,7 +233,8 @@ class VisibilityChecker:
         return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *occluders]
 
     def _is_distinct(self, raw_span: dict[str, Any], shown_box: Corners) -> bool:
-        brightness, xobjects = find_brightness(raw_span["color"]), self._find_xobjects(shown_box)
+        brightness = find_brightness(raw_span["color"])
+        xobjects = self._find_xobjects(shown_box)
         if xobjects is not None:
             # Text of the page that touches the text of an XObject can change only the pixels that they share.
             pixels = self._draw_part(xobjects.display_list, shown_box)
@@ -248,7 +250,8 @@ class VisibilityChecker:
         return bool(pixels) and differing_count >= float(self._limits.ground_share) * len(pixels)
 
     def _shows_own_color(self, raw_span: dict[str, Any], shown_box: Corners) -> bool:
-        own_brightness, max_difference = find_brightness(raw_span["color"]), self._limits.contrast
+        own_brightness = find_brightness(raw_span["color"])
+        max_difference = self._limits.contrast
         pixels = self._draw(shown_box)
         same_count = count_pixels_near(pixels, own_brightness, max_difference=max_difference)
         return bool(same_count >= self._limits.own_share * len(pixels))
@@ -310,7 +313,8 @@ class VisibilityChecker:
         pixels = self._draw(shown_box)
         if not pixels:
             return False
-        ground_brightness, least_contrast = Counter(pixels).most_common(1)[0][0], self._limits.contrast
+        ground_brightness = Counter(pixels).most_common(1)[0][0]
+        least_contrast = self._limits.contrast
         differing_count = len(pixels) - count_pixels_near(pixels, ground_brightness, max_difference=least_contrast)
         return bool(differing_count >= self._limits.ink_share * len(pixels))
 
@@ -377,7 +381,8 @@ class VisibilityChecker:
         if x1 <= x0 or y1 <= y0:
             return b""
         samples, width, zoom = self._page_pixels
-        left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
+        left = int(x0 * zoom)
+        right = max(int(x0 * zoom) + 1, int(x1 * zoom))
         rows = range(int(y0 * zoom), max(int(y0 * zoom) + 1, int(y1 * zoom)))
         return b"".join(samples[row * width + left : row * width + min(right, width)] for row in rows)
 
@@ -413,11 +418,9 @@ class VisibilityChecker:
     def _count_touched(self, shown_box: Corners) -> int:
         """Return the largest number of pixels of a rectangle that the page's own text can change."""
         x0, y0, x1, y1 = self._own_boxes.T
-        width, height = (
-            find_overlaps(x0, x1, shown_box[0], shown_box[2]),
-            find_overlaps(y0, y1, shown_box[1], shown_box[3]),
-        )
-        # Both ends of a shared length may be within a pixel.
+        width = find_overlaps(x0, x1, shown_box[0], shown_box[2])
+        height = find_overlaps(y0, y1, shown_box[1], shown_box[3])
+        # A shared length may begin and end within a pixel.
         pixels = (_MOST_ZOOM * width + 2) * (_MOST_ZOOM * height + 2)
         return int(pixels[(width > 0) & (height > 0)].sum())
 

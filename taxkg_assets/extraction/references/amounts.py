@@ -133,6 +133,9 @@ def _read_lead_mood(view: ClauseView) -> str:
 def read_law_name(view: ClauseView) -> Relation | None:
     """Detect that an amount defined by a law section is included in the owner's amount, or excluded from it.
 
+    The mood of the verb decides: a duty (`report section 7 gain`) includes the amount, a ban or relief (`do not report
+    section 7 gain`) excludes it.
+
     Args:
         view: Clause around the mention of the law section.
 

@@ -119,7 +119,8 @@ def match_cue(cues: RuleList[Cue], view: ClauseView) -> Relation | None:
     if not rules:
         return None
     clause = view.clause
-    lower_clause, lower_sentence = clause.lower(), view.sentence.lower()
+    lower_clause = clause.lower()
+    lower_sentence = view.sentence.lower()
     for rule in rules:
         is_clause = rule.scope == "clause"
         if not rule.may_match(lower_clause if is_clause else lower_sentence):

@@ -287,7 +287,8 @@ def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | No
     if not open_marks:
         return None
     close = text.find(")", end)
-    inner_start, inner_end = open_marks[-1] + 1, close if close >= 0 else len(text)
+    inner_start = open_marks[-1] + 1
+    inner_end = close if close >= 0 else len(text)
     is_statement = any(
         rule.pattern.match(text[inner_start:inner_end]) for rule in load_polarity().parentheses_that_speak
     )

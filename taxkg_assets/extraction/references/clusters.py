@@ -47,15 +47,10 @@ def find_places(text: str, mentions: Sequence[Mention]) -> list[ClusterRange]:
     if not any(inner_flags):
         return _find_ranges(text, mentions)
     # A list continues after words in parentheses between two of its items.
-    outer_ranges, inner_ranges = (
-        iter(
-            _find_ranges(
-                text,
-                [mention for mention, is_inner in zip(mentions, inner_flags, strict=True) if is_inner is wants_inner],
-            )
-        )
-        for wants_inner in (False, True)
-    )
+    outer_mentions = [mention for mention, is_inner in zip(mentions, inner_flags, strict=True) if not is_inner]
+    inner_mentions = [mention for mention, is_inner in zip(mentions, inner_flags, strict=True) if is_inner]
+    outer_ranges = iter(_find_ranges(text, outer_mentions))
+    inner_ranges = iter(_find_ranges(text, inner_mentions))
     return [next(inner_ranges if is_inner else outer_ranges) for is_inner in inner_flags]
 
 

@@ -95,11 +95,13 @@ class LinkedTexts:
             if words.is_inside:
                 kind, is_known = "section", _is_named(words, mentions)
             else:
-                # Words of a web link may say less than what they are part of, such as a ruling with its place of print.
+                # A web link may cover only part of a mention, such as a ruling without the place where it is printed.
                 is_printed_address = _fold_address(words.address) in {"", *addresses}
-                kind, is_known = "url", is_printed_address or _is_touched(words, mentions)
+                kind = "url"
+                is_known = is_printed_address or _is_touched(words, mentions)
             if not is_known and _says_something(text[words.start : words.end]):
-                target, word_range = words.text.strip(" .,;:"), (words.start, words.end)
+                target = words.text.strip(" .,;:")
+                word_range = (words.start, words.end)
                 new_mentions.append(Mention(kind, target, words.start, words.end, word_range, RULE_ID))
         if not new_mentions:
             return mentions

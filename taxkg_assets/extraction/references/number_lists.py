@@ -73,25 +73,25 @@ def expand_range(first: str, last: str, *, between: str, item_range: tuple[int, 
 
 
 def read_number(words: str) -> str:
-    """Parse a section number written in words: `twelve hundred twenty-one` is 1221.
+    """Parse a section number written in words: `twelve hundred twenty-one (b)` is `1221(b)`.
 
     Args:
-        words: The number, with its subsections.
+        words: The number in words, and its subsections.
 
     Returns:
-        The number in digits.
+        The number in digits, followed by what is no number word, such as the subsections.
     """
     values: dict[str, int] = load_references().number_words
     sum_before = part = 0
-    word_end = ""
+    suffix = ""
     for word in re.findall(r"\([^()]*\)|[a-z]+", words):
         value = values.get(word)
         if value is None:
-            word_end += word
+            suffix += word
         elif value == 1000:
             sum_before, part = sum_before + part * value, 0
         elif value == 100:
             part *= value
         else:
             part += value
-    return f"{sum_before + part}{word_end}"
+    return f"{sum_before + part}{suffix}"

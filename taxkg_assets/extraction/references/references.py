@@ -144,7 +144,7 @@ def _read_section(
     is_own_flags = [
         _is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localized_mentions
     ]
-    named = _list_named(localized_mentions, is_own_flags)
+    named_targets = _list_named(localized_mentions, is_own_flags)
     mentions_by_question: dict[tuple[Any, ...], MentionInSentence] = {}
     lead = find_lead(lead) if lead else ""
     is_denied = denies(lead)
@@ -167,7 +167,7 @@ def _read_section(
                 is_container=cluster.is_container,
                 is_self=is_self,
                 is_denied=is_denied,
-                masks=_find_masks(named, sentence=(start, end), cluster=cluster),
+                masks=_find_masks(named_targets, sentence=(start, end), cluster=cluster),
             )
             mentions_by_question[question] = mention_in_sentence
         yield _PlacedMention(section, mention, start, end, is_self, mention_in_sentence)
@@ -175,13 +175,13 @@ def _read_section(
 
 def _list_named(mentions: Sequence[Mention], is_own_flags: Sequence[bool]) -> list[tuple[int, int, str]]:
     """List where a text names the owner's box or line, or a heading, with the word that replaces it, in order."""
-    named: set[tuple[int, int, str]] = set()
+    named_targets: set[tuple[int, int, str]] = set()
     for mention, is_own in zip(mentions, is_own_flags, strict=True):
         if is_own and mention.kind in ("box", "line"):
-            named.add((*mention.group, "here"))
+            named_targets.add((*mention.group, "here"))
         elif mention.rule_id == "known_heading":
-            named.add((*mention.group, "Heading"))
-    return sorted(named)
+            named_targets.add((*mention.group, "Heading"))
+    return sorted(named_targets)
 
 
 def _find_masks(
@@ -360,8 +360,8 @@ def _localize(mention: Mention, *, own_forms: set[str]) -> Mention:
         return replace(mention, target_form="")
     if mention.kind == "line" and mention.target_form:
         form = mention.target_form
-        shown = form if form.startswith("Schedule") else f"Form {form}"
-        return replace(mention, target=f"{mention.target} ({shown})")
+        shown_form = form if form.startswith("Schedule") else f"Form {form}"
+        return replace(mention, target=f"{mention.target} ({shown_form})")
     return mention
 
 

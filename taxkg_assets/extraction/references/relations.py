@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from taxkg_assets.extraction.references.amounts import (
     read_destination,
@@ -68,7 +69,8 @@ def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) 
     Returns:
         Range of the sentence, half-open.
     """
-    ix = max(bisect_right(sentences, (start, 1 << 60)) - 1, 0)
+    # The last sentence that begins at or before the mention.
+    ix = max(bisect_right(sentences, start, key=itemgetter(0)) - 1, 0)
     sentence_start, sentence_end = sentences[ix]
     return min(sentence_start, start), max(sentence_end, end)
 

@@ -28,7 +28,7 @@ class NamedMention(Protocol):
 
 
 def name_schedules(text: str, mentions: Sequence[NamedMention]) -> list[tuple[int, str]]:
-    """Add to each mentioned schedule its form: `Schedule D (Form 1040)`; of several forms, each gives one target.
+    """Add to each mentioned schedule its form: `Schedule D (Form 1040)`; with several forms, one target for each.
 
     Args:
         text: The text.
@@ -41,7 +41,8 @@ def name_schedules(text: str, mentions: Sequence[NamedMention]) -> list[tuple[in
     forms_in_names: set[int] = set()
     for ix, mention in enumerate(mentions):
         forms = _find_forms(text, mention, mentions) if mention.rule_id == "schedule" else []
-        named_targets += [(ix, f"{mention.target} ({form.target})") for form in forms] or [(ix, mention.target)]
+        targets = [f"{mention.target} ({form.target})" for form in forms] or [mention.target]
+        named_targets += [(ix, target) for target in targets]
         forms_in_names.update(
             id(form) for form in forms if _IN_FORMS.fullmatch(text[_end_of(mention, text) : form.group[0]])
         )

@@ -81,7 +81,12 @@ def _name_before(name: str) -> str:
 
 
 def _style_of(name: str) -> str:
-    return "number" if name.isdigit() else "upper" if name.isupper() else "lower" if name.islower() else ""
+    """Return whether a name consists of digits (`number`), or of letters in one case (`upper`, `lower`); else empty."""
+    if name.isdigit():
+        return "number"
+    if name.isupper():
+        return "upper"
+    return "lower" if name.islower() else ""
 
 
 def _rank(name: str, other: str) -> int:

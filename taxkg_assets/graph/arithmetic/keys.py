@@ -32,10 +32,12 @@ def expand_range(first: str, last: str, spans: Mapping[str, Sequence[Span]]) -> 
         return []
     ends = [max(spans[key], key=lambda span: span[1]) for key in (first, last) if spans[key]]
     within = [key for key in spans if _PIECES.match(key) and low <= _order(key, is_roman=is_roman) <= high]
-    kept = [key for key in within if key in (first, last) or any(_is_aligned(extent, ends) for extent in spans[key])]
-    if {_number(key) for key in within} != {_number(key) for key in kept}:
+    keys_with_amounts = [
+        key for key in within if key in (first, last) or any(_is_aligned(extent, ends) for extent in spans[key])
+    ]
+    if {_number(key) for key in within} != {_number(key) for key in keys_with_amounts}:
         return []
-    return sorted(kept, key=lambda key: _order(key, is_roman=is_roman))
+    return sorted(keys_with_amounts, key=lambda key: _order(key, is_roman=is_roman))
 
 
 def _number(key: str) -> str:

@@ -79,12 +79,12 @@ def _read(rule: Computation, match: re.Match[str], label: str) -> Statement:
     names = [name for name in ("first", "second") if groups.get(name)]
     operands = [_read_operands(groups[name]) for name in names]
     place = match.span()
-    if any(not each for each in operands):
+    if any(not group for group in operands):
         return Statement("unparsed", (), *place, problem="an operand is not a line")
     condition = (groups.get("condition") or "").strip(" ,")
     stated = groups.get("rate") or groups.get("amount")
     factor = float(stated.replace(",", "")) if stated else None
-    ordered = [operand for each in operands for operand in each]
+    ordered = [operand for group in operands for operand in group]
     percent = groups.get("percent")
     if percent is not None and factor is not None and abs(float(percent) / 100 - factor) > 1e-9:
         return Statement("unparsed", (), *place, problem="the rate differs from the percentage")

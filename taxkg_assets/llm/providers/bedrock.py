@@ -81,7 +81,7 @@ class BedrockProvider:
             seconds: Time limit of a call, in seconds.
             url: Endpoint other than the region's.
             cross_region: Prefix of inference profiles (us, eu, apac, global) for plain model ids.
-            connections: Most concurrent connections.
+            connections: Maximum number of concurrent connections.
         """
         self._seconds, self._prefix = seconds, f"{cross_region}." if cross_region else ""
         # The caller retries instead of the client, so that budgets and the user see it.
@@ -102,7 +102,7 @@ class BedrockProvider:
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Send one request, and once more without an optional field that the model does not accept.
+        """Send one request, and repeat it without each optional field that the model rejects.
 
         Args:
             request: The call.
@@ -208,7 +208,8 @@ def _explain(error: ClientError, *, model: str, is_plain_id: bool) -> Exception:
 
     `is_plain_id`: the call named no inference profile.
     """
-    code, message = _read_code(error), put_on_one_line(error.response.get("Error", {}).get("Message", ""))
+    code = _read_code(error)
+    message = put_on_one_line(error.response.get("Error", {}).get("Message", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     wait = parse_retry_after(str(headers.get("retry-after", "")))

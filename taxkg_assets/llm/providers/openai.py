@@ -67,14 +67,15 @@ class OpenAIProvider:
             )
         except (httpx.InvalidURL, ValueError) as error:
             raise AccessError(
-                f"The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: {put_on_one_line(error)} Correct it."
+                "The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: "
+                f"{put_on_one_line(error)} Correct the variable."
             ) from error
         self._seconds = seconds
         self._rejected_fields: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Send one request, and once more without an optional field that the endpoint does not accept.
+        """Send one request, and repeat it without each optional field that the endpoint rejects.
 
         Args:
             request: The call.
@@ -131,7 +132,8 @@ def _find_address(url: str) -> httpx.URL:
     )
     try:
         # Each of the two functions rejects addresses that the other accepts.
-        address, port = httpx.URL(url.strip()), urlsplit(url.strip()).port
+        address = httpx.URL(url.strip())
+        port = urlsplit(url.strip()).port
     except (httpx.InvalidURL, ValueError) as error:
         raise AccessError(message) from error
     if address.scheme not in ("http", "https") or not address.host or port == 0:
@@ -226,7 +228,10 @@ def _read_reply(status: int, text: str, wait: float | None, *, request: Request)
         remedy = "Check TAXKG_LLM_MODEL and TAXKG_LLM_URL."
         raise AccessError(f"{model}: not found (status 404): {_read_error_message(text)} {remedy}")
     if status >= 300:
-        raise AccessError(f"{model}: the server rejected the request (status {status}): {_read_error_message(text)}")
+        remedy = "Check whether the model supports such requests, or set TAXKG_LLM_MODEL to another one."
+        raise AccessError(
+            f"{model}: the server rejected the request (status {status}): {_read_error_message(text)} {remedy}"
+        )
     try:
         parsed = json.loads(text)
         choice, usage = parsed["choices"][0], parsed.get("usage")

@@ -103,7 +103,7 @@ def quantize_graph(whole: Path, small: Path) -> None:
     Source:
         Dynamic quantization of onnxruntime.
     """
-    logging.disable(logging.WARNING)  # it advises to optimize the graph first, which changes nothing here
+    logging.disable(logging.WARNING)  # onnxruntime advises to optimize the graph first, which changes nothing here
     try:
         quantize_dynamic(whole, small, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"])
     finally:

@@ -130,7 +130,10 @@ class PassageFacts:
 
     @cached_property
     def has_filer_and_recipient(self) -> npt.NDArray[np.bool_]:
-        """Return for each form number whether the form has passages for its filer and others for its recipient."""
+        """Return, by form number, whether passages on the form address its filer, and others its recipient.
+
+        A form number may stand for a booklet on several forms; one of these suffices.
+        """
         forms_with_both = self._list_forms_for("filer") & self._list_forms_for("recipient")
         return np.array([not forms_with_both.isdisjoint(split_forms(form)) for form in self.forms], dtype=np.bool_)
 

@@ -68,12 +68,12 @@ class PassageIndex(Protocol):
         """
 
     def ask(self, by_term: BestRows, query_vector: Vectors, *, scale: CosineScale) -> RetrieverScores:
-        """Return both retrievers' scores of a question.
+        """Return the given BM25 scores of a question together with its vector scores of the passages.
 
         Args:
-            by_term: BM25 scores of the question.
+            by_term: BM25 scores of the passages, from `score_terms`.
             query_vector: Vector of the question, shape (dimension,).
-            scale: Map from the encoder's cosines to those of its base model.
+            scale: Maps the cosines of the encoder to those of its base model.
         """
 
     @property
@@ -216,17 +216,17 @@ class SearchIndex:
 
         Args:
             query_vector: Vector of the question, shape (dimension,).
-            scale: Map from the encoder's cosines to those of its base model.
+            scale: Maps the cosines of the encoder to those of its base model.
         """
         return BestRows(scale.convert(self.vectors @ query_vector), -1.0, self.passages)
 
     def ask(self, by_term: BestRows, query_vector: Vectors, *, scale: CosineScale) -> RetrieverScores:
-        """Return both retrievers' scores of every row.
+        """Return the given BM25 scores of a question together with its vector scores of every passage.
 
         Args:
-            by_term: BM25 scores of the question.
+            by_term: BM25 scores of the passages, from `score_terms`.
             query_vector: Vector of the question, shape (dimension,).
-            scale: Map from the encoder's cosines to those of its base model.
+            scale: Maps the cosines of the encoder to those of its base model.
         """
         return DenseScores(by_term=by_term, by_vector=self.score_vectors(query_vector, scale=scale))
 
@@ -298,7 +298,7 @@ class RememberingIndex(SearchIndex):
 
         Args:
             query_vector: Vector of the question, shape (dimension,).
-            scale: Map from the encoder's cosines to those of its base model.
+            scale: Maps the cosines of the encoder to those of its base model.
         """
         key = (query_vector.tobytes(), scale)
         return self._compute_once(key, lambda: SearchIndex.score_vectors(self, query_vector, scale=scale))
@@ -367,9 +367,9 @@ class LanceIndex:
         """Return BM25 scores of every row, and cosines of the rows nearest to the question.
 
         Args:
-            by_term: BM25 scores of the question.
+            by_term: BM25 scores of the passages, from `score_terms`.
             query_vector: Vector of the question, shape (dimension,).
-            scale: Map from the encoder's cosines to those of its base model.
+            scale: Maps the cosines of the encoder to those of its base model.
         """
         near = NearRows(self.codes, query_vector, self.passages)
         return CodedScores(by_term=by_term, near=near, vectors=self.vectors, scale=scale)

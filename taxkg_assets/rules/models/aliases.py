@@ -13,7 +13,7 @@ class Thresholds(Section):
 
     Attributes:
         least_initials: Least number of words whose initials make an abbreviation.
-        most_initials: Most such words.
+        most_initials: Maximum number of such words.
         shared_prefix_letters: Two words that begin with this many equal letters and end otherwise may be one.
         min_single_word_alias_letters: Least number of letters of a single word that names a box in the instructions of
             its form.

@@ -62,17 +62,17 @@ class Lists(Section):
     """Limits for quoting lists.
 
     Attributes:
-        whole_words: Most words of a list that is quoted whole with the sentence before it.
+        whole_words: Maximum number of words of a list that is quoted whole with the sentence before it.
         shown_share: Share of its items from which a list is quoted whole, up to `whole_words`.
-        short_words: Most words of a list that is quoted whole though fewer of its items are quoted.
-        item_context_words: Most words of a list that is quoted around one item.
-        inline_items: Most items of a list inside a sentence.
+        short_words: Maximum number of words of a list that is quoted whole though fewer of its items are quoted.
+        item_context_words: Maximum number of words of a list that is quoted around one item.
+        inline_items: Maximum number of items of a list inside a sentence.
         rows_before: Passages before an item in which the beginning of its list is searched.
         rows_of_list: The same, if these passages are items of the list.
         rows_after: Passages after an item in which the end of its list is searched.
-        item_words: Most words of an item that counts as one statement.
-        plain_words: Most words of an item without a list mark.
-        code_words: Most words of a list of codes that is quoted whole.
+        item_words: Maximum number of words of an item that counts as one statement.
+        plain_words: Maximum number of words of an item without a list mark.
+        code_words: Maximum number of words of a list of codes that is quoted whole.
     """
 
     whole_words: int

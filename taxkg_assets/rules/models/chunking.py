@@ -37,8 +37,8 @@ class Tiers(Section):
     """Limits of the three-tier context.
 
     Attributes:
-        forms: Most forms of the corpus to list.
-        headings: Most headings of a document to list.
+        forms: Maximum number of forms of the corpus to list.
+        headings: Maximum number of headings of a document to list.
     """
 
     forms: int

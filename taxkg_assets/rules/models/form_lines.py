@@ -34,7 +34,7 @@ class Limits(Section):
         side_lift_sizes: Largest distance of a label below the first words next to it, in type sizes.
         plain_label_pt: Least type size of a label without a number.
         under_wall_pt: Largest distance of such a label below a rule.
-        name_chars: Most characters of a label in plain type.
+        name_chars: Maximum number of characters of a label in plain type.
         stated_lines: Like `lines`, for a page whose fields state line keys.
         spoken_ratio: Least similarity of a label and the spoken text of its field, 0 to 1.
         table_gap_pt: Largest distance between fields of one table that are below each other.

@@ -28,7 +28,7 @@ class Limits(Section):
         scan_share: Least share of a page that the image of a scan covers.
         scan_seen: Largest share of visible letters on a scanned page.
         drawn_alone: Number of rectangles of a page to render one by one; for more, the whole page is rendered once.
-        most_pixels: Most pixels of a rendered page.
+        most_pixels: Maximum number of pixels of a rendered page.
     """
 
     tiny_pt: float

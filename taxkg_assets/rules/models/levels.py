@@ -12,9 +12,9 @@ class Summaries(Section):
     """Sizes of summaries.
 
     Attributes:
-        page_sentences: Most sentences of a page's summary.
-        document_sentences: Most sentences of a document's summary.
-        blocks: Most paragraphs that a summary is made from.
+        page_sentences: Maximum number of sentences of a page's summary.
+        document_sentences: Maximum number of sentences of a document's summary.
+        blocks: Maximum number of paragraphs that a summary is made from.
         leads: Kinds of headings whose first sentences a document's summary prefers.
     """
 
@@ -59,7 +59,7 @@ class Levels(Family):
 
     Attributes:
         unit_words: Words of a section's text in its own row.
-        unit_terms: Most terms of a unit in the lexical index.
+        unit_terms: Maximum number of terms of a unit in the lexical index.
         children: Passages of a unit that a result names.
     """
 

@@ -50,8 +50,8 @@ class Targets(Section):
     """How far the heading that a point names may be from the point.
 
     Attributes:
-        above_sizes: Most distance of the top of its box above the point, in type sizes.
-        below_sizes: Most distance below the point, in type sizes.
+        above_sizes: Maximum distance of the top of its box above the point, in type sizes.
+        below_sizes: Maximum distance below the point, in type sizes.
         text_above_sizes: Least and most distance of running text above the point, in type sizes.
         near_pt: Points below the point within which a heading with the same words is taken.
         adjacent_pt: Points above or below the point within which a heading with a link's words is taken before another.
@@ -89,7 +89,7 @@ class Covering(Section):
 
     Attributes:
         mention_share: Least share, 0 to 1, of the letters of the mention under the link.
-        lead_chars: Most characters of the link before a key that its title names.
+        lead_chars: Maximum number of characters of the link before a key that its title names.
         link_share: Least share, 0 to 1, of the letters of the link in the mention.
     """
 

@@ -53,11 +53,11 @@ class Windows(Section):
     """Limits for extending a hit by its surroundings.
 
     Attributes:
-        words: Most words of the extended passage.
-        neighbors: Most words up to which neighbors that are no candidates are added.
+        words: Maximum number of words of the extended passage.
+        neighbors: Maximum number of words up to which neighbors that are no candidates are added.
         ranked: Number of first candidates that are added if they are under the same heading or the heading above.
         wide: Number of first results that are extended like this.
-        narrow: Most words of later results, to which only candidates are added.
+        narrow: Maximum number of words of later results, to which only candidates are added.
     """
 
     words: int
@@ -92,7 +92,7 @@ class Cells(Section):
         least_score: Least match of the cell's headers with the question.
         least_unasked: Least match if the question asks for no figure.
         candidates: Number of first candidates that must contain a table.
-        most_words: Most words of the cell; a longer one is a text.
+        most_words: Maximum number of words of the cell; a longer one is a text.
         alike: Number of best cells among which the newest edition of the same cell is searched.
     """
 

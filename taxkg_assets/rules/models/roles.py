@@ -13,7 +13,7 @@ class Entries(Section):
 
     Attributes:
         least: Least number of lines that end with a page number.
-        most_lines: Most lines from one such line to the next.
+        most_lines: Maximum number of lines from one such line to the next.
         ending_frac: Least share of such lines among the lines from the first to the last.
         indent_sizes: Least indent of the further lines of an entry, in type sizes.
     """
@@ -28,9 +28,9 @@ class Thresholds(Section):
     """Values of `thresholds`.
 
     Attributes:
-        heading_rest_chars: Most plain characters after the bold ones of a tagged heading; with more, it is a paragraph
-            with a run-in heading.
-        caption_units: Most paragraphs between a numbered caption and its table.
+        heading_rest_chars: Maximum number of plain characters after the bold ones of a tagged heading; with more, it is
+            a paragraph with a run-in heading.
+        caption_units: Maximum number of paragraphs between a numbered caption and its table.
         paragraph_gap_frac: Factor of the usual line distance from which a new paragraph begins.
         paragraph_gap_pt: Points added to that distance.
         indent_sizes: Least indent of a new paragraph, in type sizes.

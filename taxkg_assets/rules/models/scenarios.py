@@ -15,18 +15,18 @@ class Limits(Section):
 
     Attributes:
         passage_words: Fewest words of a passage that a question can be about.
-        most_words: Most words of a question.
+        most_words: Maximum number of words of a question.
         least_words: Fewest words of a question.
-        subject_words: Most words of a heading that a question can be about.
-        of_passage: Most questions of one passage.
-        of_rule: Most questions of one rule in one register.
+        subject_words: Maximum number of words of a heading that a question can be about.
+        of_passage: Maximum number of questions of one passage.
+        of_rule: Maximum number of questions of one rule in one register.
         worst_rank: Rank of the passage that each retriever must reach.
         most_rank: Rank of the passage that the better retriever must reach.
         prepositions: Words before which the head of a noun phrase ends.
         stem_letters: Letters by which two forms of a word are compared.
         small_words: Capitalized words of headings that are lower case in running text.
         counted: Nouns that take an article.
-        keywords: Most keywords of a passage.
+        keywords: Maximum number of keywords of a passage.
         keyword_letters: Fewest letters of a keyword.
         model_passages: Passages for which a language model proposes questions.
     """

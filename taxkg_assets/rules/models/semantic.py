@@ -20,7 +20,7 @@ class Routing(Section):
     Attributes:
         least_anchors: Least number of headings of a document with a good layout.
         least_confidence: Least mean confidence of its headings.
-        words_per_anchor: Most words per heading.
+        words_per_anchor: Maximum number of words per heading.
         least_words: Shorter documents never have a weak layout.
     """
 

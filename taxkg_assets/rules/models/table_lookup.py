@@ -85,7 +85,7 @@ class Limits(Section):
     Attributes:
         least_score: Least score of a cell.
         near: Least score of a table whose cells are compared, relative to the best table.
-        statuses: Most rows for filing statuses that are listed where a question leaves the status open.
+        statuses: Maximum number of rows for filing statuses that are listed where a question leaves the status open.
     """
 
     least_score: float
@@ -105,7 +105,7 @@ class Aptness(Section):
         least: Least probability of a cell that is shown.
         anchored: Least share of the question's words that title, row and column of a leading cell print.
         long_value: Words from which a value is a text.
-        others: Most other cells of a row that are shown where the question selects no column.
+        others: Maximum number of other cells of a row that are shown where the question selects no column.
     """
 
     bias: float

@@ -16,7 +16,7 @@ class Drawings(Section):
         slant_pt: Largest deviation of a line from its axis; others are arrows or parts of icons.
         short_pt: Least length of a line; shorter strokes are ticks and parts of icons.
         white: Brightness (0 to 1) from which a color is invisible on paper.
-        max_rules: Most strokes of a page with a face or table; with more, the page is a picture.
+        max_rules: Maximum number of strokes of a page with a face or table; with more, the page is a picture.
         source: Basis of these values.
     """
 
@@ -66,9 +66,9 @@ class Regions(Section):
         stack_gap_pt: Largest distance between equally wide horizontal lines of one table.
         wide_pt: Least width of such lines; narrower ones may underline amounts only.
         min_fill_frac: Least share of cells with text.
-        max_cell_words: Most words of a cell; longer "cells" are prose between lines.
+        max_cell_words: Maximum number of words of a cell; longer "cells" are prose between lines.
         passage_words: Cells with more words are passages; a frame around text has mostly passages.
-        max_header_words: Most words of a header; a longer one is text in a box.
+        max_header_words: Maximum number of words of a header; a longer one is text in a box.
         chart_answers_frac: Share of cells with an answer alone from which boxes are a decision chart.
         caption_lines: Number of lines above a table in which a numbered caption is searched.
         title_lines: Number of lines above a table that are used as its title if there is no caption.
@@ -115,7 +115,7 @@ class Grid(Section):
         vertical_frac: Least length of a column border, as a share of the table's height.
         crossing_frac: Largest share of full rows that may cross a gutter between columns.
         row_line_frac: Least length of a row border, as a share of the table's width.
-        spaced_bands: Most bands between horizontal lines in a table whose rows are separated by gaps only.
+        spaced_bands: Maximum number of bands between horizontal lines in a table whose rows are separated by gaps only.
         row_gap_frac: Least gap between such rows, relative to the usual line distance.
         bold_names_frac: Share of rows with a bold name up to which a single bold cell names a group of rows.
         numbered_lines: Least number of numbered lines of a worksheet.
@@ -171,15 +171,15 @@ class Tagged(Section):
         agreement_frac: Least share of equal cells for the layout's reading of the table to replace the tagged one.
         full_agreement_frac: The same if every tagged cell has headers.
         size_frac: Least size of one of the two readings, relative to the other.
-        max_columns: Most columns of a table.
+        max_columns: Maximum number of columns of a table.
         header_slack: How much lower the layout's header score may be if no cell is tagged as a header.
         worksheet_lines: Least number of rows of a worksheet that begin with a number.
         worksheet_frac: Least share of these rows in which words follow the number.
         filled_frac: Share of these rows with words in several cells from which the table is no worksheet.
         filled_letters: Least number of letters of such words.
         filled_cells: Least number of such cells.
-        title_chars: Most characters of a leading row that is a title; a longer one is a note.
-        group_words: Most words of a bold name of a group of lines.
+        title_chars: Maximum number of characters of a leading row that is a title; a longer one is a note.
+        group_words: Maximum number of words of a bold name of a group of lines.
         inner_rows: Least number of rows of amounts of a table inside a worksheet.
         drawn_columns: Least number of columns, each with a header, of a drawn grid that is a table without any tag.
         drawn_rule_pt: Least length of a vertical rule of such a grid, in points.

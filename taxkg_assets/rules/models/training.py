@@ -42,10 +42,10 @@ class Query(Section):
     """Limits on the short side of a pair.
 
     Attributes:
-        min_words: Fewest words.
-        max_words: Most words.
+        min_words: Minimum number of words.
+        max_words: Maximum number of words.
         target_words: Words up to which sentences of a field's text are added.
-        short_heading_words: Most words of a heading that is used together with its parent.
+        short_heading_words: Maximum number of words of a heading that is used together with its parent.
         max_passages: Passages below a heading among which the nearest one is taken.
         min_cosine: Least cosine of query and passage by kind of pair; `default` for the others.
         min_shared_words: Least share, 0 to 1, of the query's words in the passage by kind of pair; 0 for the others.
@@ -64,11 +64,11 @@ class TableQuestions(Section):
     """Questions about table cells.
 
     Attributes:
-        max_cells: Most cells of a table.
+        max_cells: Maximum number of cells of a table.
         max_offset: Characters of a passage within which a cell must be printed.
         min_title_words: Fewest words of a title that a question can name.
         max_title_words: Words after which a title is cut.
-        max_header_words: Most words of the headers of a row or column.
+        max_header_words: Maximum number of words of the headers of a row or column.
         questions: Templates with `{table}`, `{row}` and `{column}`, by `rows` and `columns`.
     """
 
@@ -114,10 +114,10 @@ class Negatives(Section):
         max_similarity: Largest cosine with the positive; a more similar passage may be a positive itself.
         max_share_of_positive: Largest score, relative to the positive's; with more, a passage may be a positive.
         candidate_depth: Best passages of a retriever that are considered.
-        dense: Most negatives of a pair that the encoder finds.
-        bm25: Most negatives of a pair that BM25 finds.
-        structural: Most negatives of a pair from the structure: sibling boxes, other copies, other editions.
-        max_reuse: Most pairs of which one passage is a negative.
+        dense: Maximum number of negatives of a pair that the encoder finds.
+        bm25: Maximum number of negatives of a pair that BM25 finds.
+        structural: Maximum number of negatives of a pair from the structure: sibling boxes, other copies or editions.
+        max_reuse: Maximum number of pairs of which one passage is a negative.
     """
 
     max_steps: int
@@ -154,7 +154,7 @@ class Training(Family):
     """Content of `rules/training.yaml`, without its patterns.
 
     Attributes:
-        caps: Most pairs by kind; `oversampling` is the number of candidates that are examined per pair.
+        caps: Maximum number of pairs by kind; `oversampling` is the number of candidates that are examined per pair.
         relation_questions: Template of a question by relation, with `{subject}`, `{thing}` and verbs that agree.
         definition_questions: Templates of a question about a `{term}`.
     """

@@ -56,7 +56,7 @@ class Thresholds(Section):
         unlike: Cosine up to which two words say different things, however rare.
         synonym: Cosine from which a synonym of general English says the same.
         thing: Least cosine from which another word names the same thing.
-        verb_weight: Most weight of a word that names no thing (inverse document frequency).
+        verb_weight: Maximum weight of a word that names no thing (inverse document frequency).
         aligned_passages: Passages, best first, in whose words a statement is read.
         shortlist: Passages of a document that are compared word by word.
     """

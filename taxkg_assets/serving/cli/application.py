@@ -103,8 +103,8 @@ def home_of(option: str, *, is_new: bool = False) -> str:
 def keep_to_one_thread() -> None:
     """Have matrices multiplied by this thread alone, unless the environment says otherwise.
 
-    Further threads wait busily for the next product: they took a twelfth of a question's processor time. Call it before
-    numpy is imported, because numpy reads the variable then.
+    Further threads wait busily for the next product: they took a twelfth of the processor time of a question. Call this
+    function before numpy is imported, because numpy reads the variable then.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -161,15 +161,15 @@ def counted(number: int, noun: str) -> str:
 def main() -> None:
     """Run the command line; print one message for an expected error, and a traceback for a defect.
 
-    Garbage collection is nearly disabled, and skipped at exit, because most objects live until then: it took a sixth of
-    a question's time.
+    Garbage collection is nearly disabled, and skipped at exit: most objects live until then, and collecting took a
+    sixth of the time to answer a question.
     """
     collect_rarely()
     streams = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
     try:
         app()
     except Exception as error:
-        # Dagster redirects both to the log of a step, and does not restore them where the disk is full.
+        # Dagster redirects stdout and stderr to the log of a step, and does not restore them if the disk is full.
         for number, stream in streams.items():
             os.dup2(stream, number)
         message = explained(error)

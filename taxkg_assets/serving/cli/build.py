@@ -83,7 +83,10 @@ def build(
         from taxkg_assets.serving.estimate import estimate_build
 
         rows = estimate_build(Home(home=home_of(home, is_new=True)))
-        print_json([row.as_row() for row in rows]) if as_json else render.print_estimates(rows, out=out)
+        if as_json:
+            print_json([row.as_row() for row in rows])
+        else:
+            render.print_estimates(rows, out=out)
         return
     with ProgressBars():
         result = run_build(
@@ -186,7 +189,8 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     store = Store(home_of(home))
     tables = table_statuses(store)
     quarantine = list(iter_records(store.read_or_empty("quarantine"), QuarantineRecord))
-    hidden_texts, flagged_documents = list_hidden_texts(store), list_flagged(store)
+    hidden_texts = list_hidden_texts(store)
+    flagged_documents = list_flagged(store)
     proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
         report = {"home": store.uri, "tables": [asdict(table_status) for table_status in tables]}
@@ -207,7 +211,7 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
 
 @command(epilog=examples("taxkg sources list", "taxkg sources drop forms/old"))
 def sources(
-    action: Annotated[Sources, typer.Argument(help="list or drop.")],
+    action: Annotated[Sources, typer.Argument(help="Action: list or drop.")],
     source: Annotated[Path | None, typer.Argument(help="Folder or file to remove from the recorded sources.")] = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
@@ -218,7 +222,10 @@ def sources(
 
     if action is Sources.list:
         rows = list_sources(home_of(home))
-        print_json(rows) if as_json else render.print_sources(rows, out=out)
+        if as_json:
+            print_json(rows)
+        else:
+            render.print_sources(rows, out=out)
         return
     if source is None:
         raise typer.BadParameter("Give the folder or file as `taxkg sources list` prints it.")

@@ -81,7 +81,7 @@ def search(
         def search_one(query_id: str, text: str) -> dict[str, Any]:
             return search_line(searcher, query_id, text, filters=filters)
 
-        count = run_batch(queries, output, line=search_one)
+        count = run_batch(queries, output, make_line=search_one)
         err.print(f"Wrote the results of {counted(count, 'question')} to {output}.")
         return
     with answering():
@@ -127,7 +127,7 @@ def ask(
     check_filters(released, **filters)
     if queries is not None and output is not None:
         count = run_batch(
-            queries, output, line=lambda query_id, text: run_line(released, query_id, text, settings=settings)
+            queries, output, make_line=lambda query_id, text: run_line(released, query_id, text, settings=settings)
         )
         err.print(f"Wrote the answers to {counted(count, 'question')} to {output}.")
         return

@@ -59,8 +59,10 @@ def evaluate(
         raise typer.BadParameter(f"{gold} is not a file.")
     if gold is not None:
         report, path = evaluate_gold(home_of(home), gold)
+    elif answers:
+        report, path = evaluate_answers(home_of(home))
     else:
-        report, path = (evaluate_answers if answers else read_report)(home_of(home))
+        report, path = read_report(home_of(home))
     if as_json:
         print_json({"report": path, "figures": report.to_dicts()})
     else:
@@ -86,14 +88,18 @@ def review(
     store = Store(home_of(home))
     if action is Review.list:
         rows = list_waiting(store)
-        print_json(rows) if as_json else render.print_waiting(rows, out=out)
+        if as_json:
+            print_json(rows)
+        else:
+            render.print_waiting(rows, out=out)
         return
     if not chunks:
         raise typer.BadParameter("Give the chunk ids that `taxkg review list` prints.")
     count = decide(store, chunks, decision=f"{action.value}ed", reason=reason)
-    print_json({"decided": count}) if as_json else out.print(
-        f"Recorded {counted(count, 'decision')}. Run `taxkg build` to apply them."
-    )
+    if as_json:
+        print_json({"decided": count})
+    else:
+        out.print(f"Recorded {counted(count, 'decision')}. Run `taxkg build` to apply them.")
 
 
 @command(epilog=examples("taxkg release", "taxkg release --rollback"))
