@@ -58,6 +58,7 @@ class _Owners:
 
     by_element: dict[str, tuple[str, str]]
     parents: dict[str, str | None]
+    headings: dict[str, str] = field(default_factory=dict)
     current: str | None = None
     on_face: str | None = None
     on_part: str | None = None
@@ -105,6 +106,25 @@ class _Owners:
             self.on_face = self.on_part
         return self.on_face
 
+    def return_to_table(self, title: str) -> str | None:
+        """Return to the heading that a table is named after; gives the owner of the table.
+
+        What explains how to use a table, such as an example, ends where the table begins or continues.
+
+        Args:
+            title: Title of the table.
+        """
+        # After a comma the title has the name of one of several parts of a page.
+        continued_name = find_continued(title.partition(", ")[0])
+        anchor_id = self.current
+        while anchor_id is not None:
+            heading = self.headings.get(anchor_id, "")
+            if heading == title or (continued_name and continued_name in heading):
+                self.current = anchor_id
+                break
+            anchor_id = self.parents[anchor_id]
+        return self.current
+
     def _turn_to(self, page: int) -> None:
         if page != self.face_page:
             self.face_page, self.on_face, self.on_part = page, None, None
@@ -134,6 +154,7 @@ def build_sections(
             for element_id, anchor_id, heading in anchors.select("element_id", "anchor_id", "heading").iter_rows()
         },
         dict(anchors.select("anchor_id", "parent_anchor_id").iter_rows()),
+        dict(anchors.select("anchor_id", "heading").iter_rows()),
     )
     titles: dict[str, str] = {} if tables is None else dict(tables.select("table_id", "title").iter_rows())
     rows = _find_rows(blocks, owners, titles=titles)
