@@ -18,6 +18,7 @@ from taxkg_assets.extraction.forms.head_rows import find_tops
 from taxkg_assets.extraction.forms.margin_labels import MarginLabel, limits
 from taxkg_assets.extraction.forms.numbered_lines import read_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField
+from taxkg_assets.extraction.layout.blank_grids import holds_blank_grid
 from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.layout.paragraphs import search_for, thresholds
@@ -96,7 +97,8 @@ def assign_lines(
         style: Type sizes of the document.
         regions: Rectangles of the page's tables.
         boxes: Boxes, if the page is a form's face.
-        may_be_chart: Whether many lone answers (`Yes`, `No`) show a decision chart; on forms they are boxes to check.
+        may_be_chart: Whether many lone answers (`Yes`, `No`) show a decision chart, and many blank cells a grid to fill
+            in; on forms they are boxes to check and lines.
 
     Returns:
         Items to put in reading order, and the lines of each.
@@ -109,7 +111,7 @@ def assign_lines(
     _share_cells(parts, claims)
     if any(isinstance(claim, FaceBox) for claim in claims.values()):
         assign_to_cells(page, parts.items, cells=parts.cells)
-    elif may_be_chart and _count_answers(parts.loose) >= _CHART_ANSWERS:
+    elif may_be_chart and (_count_answers(parts.loose) >= _CHART_ANSWERS or holds_blank_grid(page, parts.loose)):
         assign_to_cells(page, parts.items, cells=parts.cells, least_lines=2)
     for ix, enclosed_lines in parts.inside.items():
         claim = claims[ix]
