@@ -58,7 +58,7 @@ class _Owners:
 
     by_element: dict[str, tuple[str, str]]
     parents: dict[str, str | None]
-    headings: dict[str, str] = field(default_factory=dict)
+    headings: dict[str, str]
     current: str | None = None
     on_face: str | None = None
     on_part: str | None = None
@@ -107,19 +107,18 @@ class _Owners:
         return self.on_face
 
     def return_to_table(self, title: str) -> str | None:
-        """Return to the heading that a table is named after; gives the owner of the table.
+        """Return to the heading of a table that continues; gives the owner of the table.
 
-        What explains how to use a table, such as an example, ends where the table begins or continues.
+        What explains how to use the table, such as an example, ended before.
 
         Args:
             title: Title of the table.
         """
         # After a comma the title has the name of one of several parts of a page.
-        continued_name = find_continued(title.partition(", ")[0])
-        anchor_id = self.current
+        name = find_continued(title.partition(", ")[0])
+        anchor_id = self.current if name else None
         while anchor_id is not None:
-            heading = self.headings.get(anchor_id, "")
-            if heading == title or (continued_name and continued_name in heading):
+            if name in self.headings[anchor_id]:
                 self.current = anchor_id
                 break
             anchor_id = self.parents[anchor_id]
