@@ -15,20 +15,22 @@ from taxkg_assets.rules.models.tables import load_tables
 _SLACK_PT = 2.0
 
 
-def holds_blank_grid(page: Page, lines: Sequence[Line]) -> bool:
-    """Decide whether a page shows a grid with many blank cells in several columns and rows.
+def find_blank_grid(page: Page, lines: Sequence[Line]) -> Corners | None:
+    """Find a grid with many blank cells in several columns and rows.
+
+    The words in its cells are names of rows and columns, and no running text.
 
     Args:
         page: Page with its rules.
         lines: Printed lines of the page.
 
     Returns:
-        Whether the words in its cells are names of rows and columns, and no running text.
+        Corners around the grid with its names, in points; None for none.
     """
     limit = load_tables().blank_grids
     ruling = merge_rules(page.rules)
     if min(len(ruling.verticals), len(ruling.horizontals)) <= limit.least_columns:
-        return False
+        return None
     middles = [((line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2) for line in lines]
     blank_cells = [
         (x0, y0, x1, y1)
@@ -37,7 +39,21 @@ def holds_blank_grid(page: Page, lines: Sequence[Line]) -> bool:
     ]
     columns = {round(x0) for x0, _, _, _ in blank_cells}
     rows = {round(y0) for _, y0, _, _ in blank_cells}
-    return len(blank_cells) >= limit.least_cells and min(len(columns), len(rows)) >= limit.least_columns
+    if len(blank_cells) < limit.least_cells or min(len(columns), len(rows)) < limit.least_columns:
+        return None
+    return _find_frame(ruling, columns, rows)
+
+
+def _find_frame(ruling: Ruling, columns: set[int], rows: set[int]) -> Corners:
+    """Return the corners around the sides of blank cells, which reach around the names of rows and columns, too."""
+    verticals = [line for line in ruling.verticals if round(line.at) in columns]
+    horizontals = [line for line in ruling.horizontals if round(line.at) in rows]
+    return (
+        min(line.start for line in horizontals),
+        min(line.start for line in verticals),
+        max(line.end for line in horizontals),
+        max(line.end for line in verticals),
+    )
 
 
 def _find_cells(ruling: Ruling) -> set[Corners]:

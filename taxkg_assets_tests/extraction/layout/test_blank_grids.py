@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.extraction.layout.blank_grids import holds_blank_grid
+from taxkg_assets.extraction.layout.blank_grids import find_blank_grid
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
 from taxkg_assets_tests.extraction.drawn import Canvas, source_of
 from taxkg_assets_tests.extraction.typeset import Booklet, blocks_of, filler
@@ -37,7 +37,8 @@ def _draw(*, rows: int, is_filled: bool = False) -> Canvas:
 @pytest.mark.parametrize(("rows", "is_filled", "is_grid"), [(4, False, True), (4, True, False), (2, False, False)])
 def test_a_grid_has_many_blank_cells_in_several_rows_and_columns(rows: int, is_filled: bool, is_grid: bool) -> None:
     source = source_of(_draw(rows=rows, is_filled=is_filled))
-    assert holds_blank_grid(source.pages[0], read_printed_text(source).lines[1]) == is_grid
+    grid = find_blank_grid(source.pages[0], read_printed_text(source).lines[1])
+    assert grid == ((60, 100, 540, 194) if is_grid else None)
 
 
 def test_a_frame_around_text_is_no_grid() -> None:
@@ -45,7 +46,7 @@ def test_a_frame_around_text_is_no_grid() -> None:
     canvas.cell(60, 100, 540, 300)
     canvas.text(70, 110, "The catch is weighed on the day on which it is landed.")
     source = source_of(canvas)
-    assert not holds_blank_grid(source.pages[0], read_printed_text(source).lines[1])
+    assert find_blank_grid(source.pages[0], read_printed_text(source).lines[1]) is None
 
 
 def test_the_words_of_a_cell_of_a_blank_grid_are_one_text() -> None:
