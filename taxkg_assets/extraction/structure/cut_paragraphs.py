@@ -16,6 +16,11 @@ SAME_SIZE_PT = 0.6
 MOST_PAGES_BETWEEN = 2
 # A line that a word did not fit on ends short of the others by less than this multiple of the type size.
 _WORD_EM = 3.0
+# The next line of a paragraph begins at the same edge, less than this multiple of the type size below.
+_SAME_EDGE_PT = 1.0
+_NEXT_LINE_SIZES = 1.6
+# A line of running text is longer than this multiple of the type size; names of rows and columns are shorter.
+_LINE_EM = 12.0
 
 
 class Passage(Protocol):
@@ -130,6 +135,42 @@ def resumes(cut: Passage, block: Block, *, before: Block) -> bool:
     is_alike = abs(block.size - last.size) <= SAME_SIZE_PT and block.is_bold == last.is_bold
     is_next = place > place_of(last) and block.page - last.page <= MOST_PAGES_BETWEEN
     return is_running and is_alike and is_next and place != place_of(before)
+
+
+def joins_tags(cut: Passage, block: Block) -> bool:
+    """Decide whether a tagged block continues a sentence that the tags cut at the end of a column or of a line.
+
+    Some makers tag the text of each column, or each piece of text that they set, as a paragraph of its own.
+
+    Args:
+        cut: Passage before the block, under the same heading.
+        block: Block with a tag of its own.
+
+    Returns:
+        Whether both are one paragraph.
+    """
+    last = cut.last
+    is_text = cut.block.role in ("BodyText", "Callout") and block.role == "BodyText" and not block.is_indented
+    is_alike = abs(block.size - last.size) <= SAME_SIZE_PT and block.is_bold == last.is_bold
+    if not is_text or not is_alike or not load_roles().cut_sentences.matches(cut.text[-12:]):
+        return False
+    starts_low = block.text[:1].islower()
+    if place_of(block) == place_of(last):
+        above, below = last.lines[-1], block.lines[0]
+        is_below = 0 < below.base - above.base < _NEXT_LINE_SIZES * last.size
+        return starts_low and is_below and abs(below.x0 - above.x0) < _SAME_EDGE_PT
+    is_next = place_of(block) > place_of(last) and block.page - last.page <= MOST_PAGES_BETWEEN
+    is_full = _fills_last_line(cut) and last.lines[-1].x1 - last.lines[-1].x0 > _LINE_EM * last.size
+    return is_next and (starts_low or (is_full and _is_in_other_part(last, block)))
+
+
+def _is_in_other_part(last: Block, block: Block) -> bool:
+    """Decide whether a block is the first one below a tag of text that the block before it is not in."""
+    differing_ix = next(
+        (ix for ix, (old, new) in enumerate(zip(last.path, block.path, strict=False)) if old != new), len(block.path)
+    )
+    rest = block.path[differing_ix + 1 :]
+    return bool(rest) and not any(rest)
 
 
 def _is_running(block: Block) -> bool:

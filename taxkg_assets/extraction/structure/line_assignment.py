@@ -18,6 +18,7 @@ from taxkg_assets.extraction.forms.head_rows import find_tops
 from taxkg_assets.extraction.forms.margin_labels import MarginLabel, limits
 from taxkg_assets.extraction.forms.numbered_lines import read_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField
+from taxkg_assets.extraction.layout.blank_grids import find_blank_grid
 from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.layout.paragraphs import search_for, thresholds
@@ -25,7 +26,7 @@ from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.layout.roles import find_address_lines, find_artifact_test, is_face_page, is_in_lone_foot
 from taxkg_assets.extraction.layout.style import Style
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
-from taxkg_assets.extraction.pdf.geometry import Corners
+from taxkg_assets.extraction.pdf.geometry import Corners, holds
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.structure.edge_lines import (
     find_dates_in_sentences,
@@ -96,7 +97,8 @@ def assign_lines(
         style: Type sizes of the document.
         regions: Rectangles of the page's tables.
         boxes: Boxes, if the page is a form's face.
-        may_be_chart: Whether many lone answers (`Yes`, `No`) show a decision chart; on forms they are boxes to check.
+        may_be_chart: Whether many lone answers (`Yes`, `No`) show a decision chart, and many blank cells a grid to fill
+            in; on forms they are boxes to check and lines.
 
     Returns:
         Items to put in reading order, and the lines of each.
@@ -111,6 +113,8 @@ def assign_lines(
         assign_to_cells(page, parts.items, cells=parts.cells)
     elif may_be_chart and _count_answers(parts.loose) >= _CHART_ANSWERS:
         assign_to_cells(page, parts.items, cells=parts.cells, least_lines=2)
+    elif may_be_chart:
+        _group_in_blank_grid(page, lines, parts)
     for ix, enclosed_lines in parts.inside.items():
         claim = claims[ix]
         # Two boxes in one cell: each begins where its own words do.
@@ -119,6 +123,18 @@ def assign_lines(
             parts.box_keys[ix] = claim.box_key
         parts.items.append(Item(claim.x0, item_top, claim.x1, claim.y1, None, ix))
     return parts
+
+
+def _group_in_blank_grid(page: Page, lines: Sequence[Line], parts: Parts) -> None:
+    """Group the lines of each cell of a blank grid into one item."""
+    grid = find_blank_grid(page, lines)
+    if grid is None:
+        return
+    names = [item for item in parts.items if holds(grid, (item.x0, item.y0, item.x1, item.y1))]
+    name_ids = {id(item) for item in names}
+    parts.items = [item for item in parts.items if id(item) not in name_ids]
+    assign_to_cells(page, names, cells=parts.cells, least_lines=2)
+    parts.items += names
 
 
 def _count_answers(lines: Sequence[Line]) -> int:

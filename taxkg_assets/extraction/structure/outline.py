@@ -219,7 +219,7 @@ class _Outline:
             self.stack = []
         if (_is_alone(block) and not self._is_under_centered(block, rank)) or (is_chapter and not follows_heading):
             self.stack = []
-        while self.stack and (self.headings[self.stack[-1]].rank >= rank or self._is_closed(self.stack[-1])):
+        while self.stack and (self.headings[self.stack[-1]].rank >= rank or self._is_closed(self.stack[-1], block)):
             self.stack.pop()
         if self.stack and not block.is_run_in and self._is_other_half(block, self.headings[self.stack[-1]]):
             self.stack.pop()
@@ -248,9 +248,11 @@ class _Outline:
         is_article = word == "article" and self._first_division == "chapter"
         return (0, _DIVISIONS.index("subchapter") + 0.5) if is_article else rank
 
-    def _is_closed(self, ix: int) -> bool:
-        """Decide whether a heading holds no others: what follows a table of contents is no part of it."""
-        return load_roles().contents.matches(self.headings[ix].text)
+    def _is_closed(self, ix: int, block: Block) -> bool:
+        """Decide whether a heading does not hold a new one: what follows contents or the closing notice is no part."""
+        text = self.headings[ix].text
+        is_notice = not block.is_run_in and load_section_grammar().standing.matches(text)
+        return is_notice or load_roles().contents.matches(text)
 
     def _opens_copy(self, block: Block) -> bool:
         """Decide whether a heading begins the back of another copy of a form: it is under no notice before it."""

@@ -15,6 +15,7 @@ from taxkg_assets.extraction.structure.cut_paragraphs import (
     SAME_SIZE_PT,
     ends_cut,
     is_cut,
+    joins_tags,
     opens_section,
     place_of,
     resumes,
@@ -57,6 +58,7 @@ class _Owners:
 
     by_element: dict[str, tuple[str, str]]
     parents: dict[str, str | None]
+    headings: dict[str, str]
     current: str | None = None
     on_face: str | None = None
     on_part: str | None = None
@@ -104,6 +106,24 @@ class _Owners:
             self.on_face = self.on_part
         return self.on_face
 
+    def return_to_table(self, title: str) -> str | None:
+        """Return to the heading of a table that continues; gives the owner of the table.
+
+        What explains how to use the table, such as an example, ended before.
+
+        Args:
+            title: Title of the table.
+        """
+        # After a comma the title has the name of one of several parts of a page.
+        name = find_continued(title.partition(", ")[0])
+        anchor_id = self.current if name else None
+        while anchor_id is not None:
+            if name in self.headings[anchor_id]:
+                self.current = anchor_id
+                break
+            anchor_id = self.parents[anchor_id]
+        return self.current
+
     def _turn_to(self, page: int) -> None:
         if page != self.face_page:
             self.face_page, self.on_face, self.on_part = page, None, None
@@ -133,6 +153,7 @@ def build_sections(
             for element_id, anchor_id, heading in anchors.select("element_id", "anchor_id", "heading").iter_rows()
         },
         dict(anchors.select("anchor_id", "parent_anchor_id").iter_rows()),
+        dict(anchors.select("anchor_id", "heading").iter_rows()),
     )
     titles: dict[str, str] = {} if tables is None else dict(tables.select("table_id", "title").iter_rows())
     rows = _find_rows(blocks, owners, titles=titles)
@@ -162,6 +183,8 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             if block.table_id in by_table:
                 by_table[block.table_id].element_ids.append(block.element_id)
                 continue
+            if anchor_id is not None and not block.is_face:
+                anchor_id = owners.return_to_table(titles[block.table_id])
             row = _table_row(block, anchor_id, titles[block.table_id], captions=captions)
             by_table[block.table_id] = row
             rows.append(row)
@@ -270,12 +293,12 @@ def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:
         return False
     if block.is_continued:
         return True
-    if block.path and last.path:
-        # The tags tell one paragraph from the next.
-        return False
-    starts_low = not block.text[:1].isupper()
     if row.anchor_id != anchor_id or last.is_face or block.is_face or block.is_listed:
         return False
+    if block.path and last.path:
+        # The tags tell one paragraph from the next, but for a sentence that they cut.
+        return joins_tags(row, block)
+    starts_low = not block.text[:1].isupper()
     # A list item continues under its own text, so its rest may look indented.
     if block.is_indented and not (starts_low and last.role == "ListBlock"):
         return False
@@ -290,10 +313,11 @@ def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:
 
 
 def _append(row: _Row, new_text: str, pieces: Sequence[Piece], element_ids: Sequence[str], *, last: Block) -> None:
-    """Add a continuing block's text; a hyphen at the break that splits a word is removed."""
+    """Add a continuing block's text; a hyphen at the break that splits a word without another is removed."""
     text = row.text
     separator = " "
-    if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and new_text[:1].islower():
+    is_split_word = text.endswith("-") and len(text) > 1 and text[-2].isalpha() and new_text[:1].islower()
+    if is_split_word and "-" not in text.rpartition(" ")[2][:-1]:
         text, separator = text[:-1], ""
     elif text.endswith(("/", "—", "-")):
         separator = ""

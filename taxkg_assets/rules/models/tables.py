@@ -43,6 +43,27 @@ class Ruling(Section):
     source: str
 
 
+class BlankGrids(Section):
+    """Values of `blank_grids`: grids that are printed to be filled in.
+
+    Attributes:
+        least_cells: Least number of blank cells.
+        least_columns: Least number of columns, and of rows, with blank cells.
+        least_height_pt: Height above which a cell has room for one row.
+        most_height_pt: Height below which a cell has room for no paragraph.
+        least_width_pt: Width above which a cell has room for an amount.
+        most_width_pt: Width below which a cell is no row of a form.
+    """
+
+    least_cells: int
+    least_columns: int
+    least_height_pt: float
+    most_height_pt: float
+    least_width_pt: float
+    most_width_pt: float
+    source: str
+
+
 class Runs(Section):
     """Values of `runs`.
 
@@ -220,6 +241,7 @@ class Tables(Family):
 
     drawings: Drawings
     ruling: Ruling
+    blank_grids: BlankGrids
     runs: Runs
     regions: Regions
     grid: Grid

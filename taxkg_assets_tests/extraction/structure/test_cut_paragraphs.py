@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets_tests.extraction.tagged_pdf import COLUMNS, LEFT, TaggedPdf, fill, put_head
+from taxkg_assets_tests.extraction.tagged_pdf import COLUMNS, LEFT, RIGHT, TaggedPdf, fill, put_head
 
 _RESUMED = "www.bees.example shows the hives of all towns and all years."
 
@@ -70,3 +70,42 @@ def test_a_paragraph_continues_after_a_table_of_its_own_section() -> None:
         pdf.put("P", "All pounds are those of one season.")
     _put_table(pdf)
     assert _read_owners(pdf) == ("Where To Write", "Where To Write", False)
+
+
+def _read_columns(last: str, first: str, *, has_divisions: bool = True) -> list[str]:
+    """Read a page with a paragraph at the foot of a column and one at the head of the next, each with its tag."""
+    pdf = TaggedPdf()
+    with pdf.tag("Div" if has_divisions else "NonStruct"):
+        pdf.put("H2", "Notice to Beekeepers", face="b", size=14).put("P", *fill(6)).put("P", *fill(3), last)
+    pdf.to(RIGHT)
+    with pdf.tag("Div" if has_divisions else "NonStruct"):
+        pdf.put("P", first, *fill(3, about="wax")).put("P", *fill(4))
+    return pdf.extract().frames["sections"]["text"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("last", "first", "is_one"),
+    [
+        ("The office counts the hives of all towns that were", "moved and those that stay.", True),
+        ("The office counts all hives in the county on the Form", "9-B of the town that they are in.", True),
+        ("The office counts all hives.", "moved hives are counted twice.", False),
+        ("Count the hives", "Queens are counted with the hive they are in.", False),
+    ],
+)
+def test_a_sentence_that_tags_of_two_columns_cut_is_whole(last: str, first: str, is_one: bool) -> None:
+    texts = _read_columns(last, first)
+    assert any(f"{last} {first}" in text for text in texts) == is_one
+
+
+def test_a_word_with_hyphens_keeps_them_between_two_columns() -> None:
+    texts = _read_columns("The office counts the hives of every man-of-", "war that sails from the county.")
+    assert any("every man-of-war that sails" in text for text in texts)
+
+
+@pytest.mark.parametrize(("indent", "gap", "is_one"), [(0, 0, True), (12, 0, False), (0, 14, False)])
+def test_a_sentence_that_tags_of_two_lines_cut_is_whole(indent: int, gap: int, is_one: bool) -> None:
+    pdf = TaggedPdf().put("H2", "Notice to Beekeepers", face="b", size=14).put("P", *fill(6))
+    pdf.put("P", *fill(3), "A fine is due for the hives that")
+    pdf.to(LEFT + indent, pdf.y).put("P", "cannot be counted. Move them in the spring.", gap=gap)
+    texts = pdf.extract().frames["sections"]["text"].to_list()
+    assert any("the hives that cannot be counted." in text for text in texts) == is_one

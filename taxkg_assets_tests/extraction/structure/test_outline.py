@@ -36,3 +36,15 @@ def test_bold_words_with_a_remark_in_parentheses_are_a_heading(remark: str, is_h
     booklet.set(("Berths ", "b"), (remark, "i"), size=12, gap=12).lines(*filler(8), gap=6)
     headings = [heading.text for heading in find_outline(blocks_of(booklet), identity=identity_of())]
     assert (f"Berths {remark}" in headings) == is_heading
+
+
+@pytest.mark.parametrize(("is_run_in", "parent"), [(True, "Paperwork Reduction Act Notice"), (False, "")])
+def test_the_closing_notice_holds_its_run_ins_and_no_heading_of_another_topic(is_run_in: bool, parent: str) -> None:
+    booklet = Booklet().head("Dues").lines(*filler(8)).head("Paperwork Reduction Act Notice").lines(*filler(4), gap=4)
+    if is_run_in:
+        booklet.set(("Numbers of boats. ", "b"), ("Write to the harbor about them.", ""), gap=10)
+    else:
+        booklet.turn().head("Numbers of boats.", size=12).lines(*filler(8), gap=6)
+    headings = find_outline(blocks_of(booklet), identity=identity_of())
+    [number] = [heading for heading in headings if heading.text == "Numbers of boats."]
+    assert (headings[number.parent].text if number.parent >= 0 else "") == parent

@@ -230,3 +230,22 @@ def test_a_heading_after_a_paragraph_that_a_table_has_cut_is_under_the_heading_o
     _, anchors, _ = _read(booklet, regions=regions, tables=table)
     names = dict(anchors.select("anchor_id", "heading").iter_rows())
     assert names[anchors.filter(anchors["heading"] == "Small boats.")["parent_anchor_id"][0]] == parent
+
+
+@pytest.mark.parametrize(
+    ("title", "owner"),
+    [
+        ("Table of Boat Dues — Continued, 3,000", "Table of Boat Dues"),
+        ("Boat Dues - Continued", "Table of Boat Dues"),
+        ("Cart Dues — Continued", "Example."),
+        ("Table of Boat Dues", "Example."),
+    ],
+)
+def test_a_table_that_continues_goes_back_to_its_heading(title: str, owner: str) -> None:
+    booklet = Booklet().head("Table of Boat Dues").lines(*filler(5))
+    booklet.set(("Example.", "bi"), (" A boat of ten feet owes ten coins.", ""), gap=8).lines(*filler(3))
+    booklet.turn().to(LEFT, 100).set(("Feet", "b")).set(("10", "")).to(LEFT, 300).lines("* Ask for larger boats.")
+    regions = {2: [TableRegion(2, 40, 95, 200, 200, "ruled")]}
+    table = Tables.sample(overrides={"table_id": ["sample:p0002:t0"], "title": [title]})
+    read = _read(booklet, regions=regions, tables=table)
+    assert (_owner(title, read), _owner("* Ask for larger boats.", read)) == (owner, owner)
