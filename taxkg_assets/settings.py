@@ -83,8 +83,8 @@ class Settings(BaseModel):
     withheld_least: int = Field(
         default=5,
         ge=1,
-        description="number of withheld or left-out documents from which TAXKG_WITHHELD_SHARE applies; fewer never "
-        "block a build",
+        description="number of withheld or left-out documents from which TAXKG_WITHHELD_SHARE applies; with fewer, "
+        "the share does not block a build",
     )
     tables_in_memory_mb: int = Field(
         default=256, ge=1, description="maximum size of the rows that are written to a table in one commit, in MiB"

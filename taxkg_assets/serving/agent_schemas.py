@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from taxkg_assets.schemas.values import CHANGE_NATURES
+
 
 class SourceReply(BaseModel):
     """A passage with its place."""
@@ -191,7 +193,7 @@ class ChangeReply(BaseModel):
     after: str = Field(
         description="text in the newer document, truncated with … if it is long; empty if the text was removed"
     )
-    nature: str = Field(description="the change in words, such as the old and the new key")
+    nature: str = Field(description=f"nature of the change: {', '.join(CHANGE_NATURES)}")
     is_routine: bool = Field(description="whether the change needs no action")
     page_before: int | None = Field(description="page in the older document")
     page_after: int | None = Field(description="page in the newer document")

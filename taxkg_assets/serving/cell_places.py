@@ -83,9 +83,11 @@ def _find_cells_of_row(text: str, first_cell: str, cells: Sequence[CellRecord]) 
     rows = {cell["row_ix"] for cell in find_quoted_cells(first_cell, cells)}
     quoted_cells = []
     for cell in cells:
+        if cell["row_ix"] not in rows:
+            continue
         value = _squeeze(cell["text"] or "")
         header = _squeeze(innermost_header(cell["col_path"] or "")).rstrip(": ")
-        if cell["row_ix"] in rows and value and words.endswith(f"{header}: {value}"):
+        if value and words.endswith(f"{header}: {value}"):
             quoted_cells.append(cell)
     return quoted_cells
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.results import Flag
+from taxkg_assets.schemas.values import CHANGE_NATURES
 
 
 class _Row(BaseModel):
@@ -147,7 +148,7 @@ class FieldRow(_Row):
 class ExplainedPassage(_Row):
     """A passage below a heading that explains a line."""
 
-    element_id: str = Field(description="id of the passage, for `/v1/nodes` and `/v1/evidence`")
+    element_id: str = Field(description="id of the paragraph")
     page: int = Field(description="page of the PDF, from 1")
     text: str = Field(description="text")
 
@@ -335,7 +336,7 @@ class ChangeRow(_Row):
     before: str = Field(description="text in the older document; empty if the text was added")
     after: str = Field(description="text in the newer document; empty if the text was removed")
     words: list[ChangedWords] = Field(description="ranges of `before` and `after` that differ")
-    nature: str = Field(description="the change in words, such as the old and the new key")
+    nature: str = Field(description=f"nature of the change: {', '.join(CHANGE_NATURES)}")
     is_routine: bool = Field(description="whether the change needs no action: updated years, editing, moved text")
     from_document_id: str = Field(description="id of the older document")
     to_document_id: str = Field(description="id of the newer document")
@@ -367,7 +368,9 @@ class NodeDetail(_Row):
     heading_path: str = Field(description="headings above the node, joined with ' > '")
     text: str = Field(description="text")
     page: int | None = Field(description="first page of the node, from 1")
-    bboxes: list[PlacedCorners] | None = Field(default=None, description="rectangles of the node, one per printed line")
+    bboxes: list[PlacedCorners] | None = Field(
+        default=None, description="rectangles of the node, one per column and page of a passage"
+    )
     edges: list[NodeEdge] = Field(default=[], description="relations, without the hierarchy of headings")
 
 

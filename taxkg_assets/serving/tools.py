@@ -62,6 +62,9 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 Question = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS, description="the question in plain words")]
 Count = Annotated[int, Field(ge=1, le=50, description="maximum number of passages to return")]
+SourceCount = Annotated[
+    int, Field(ge=1, le=50, description="number of nearest passages to return if the answer cites none")
+]
 CellCount = Annotated[int, Field(ge=1, le=50, description="maximum number of cells to return")]
 RowCount = Annotated[int, Field(ge=1, le=500, description="maximum number of rows to return")]
 FormName = Annotated[
@@ -128,7 +131,7 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
     @explained
     def ask(
         question: Question,
-        k: Count = 3,
+        k: SourceCount = 3,
         form: FormName = None,
         year: Year = None,
         document: DocumentId = None,

@@ -347,9 +347,9 @@ class Fetcher:
         parts = _parts(url)
         host = parts.hostname or ""
         if parts.scheme not in self._schemes:
-            raise FetchError(f"{url}: only {' and '.join(sorted(self._schemes))} addresses are allowed. Correct it.")
+            raise FetchError(f"{url}: only {' and '.join(sorted(self._schemes))} addresses are allowed.")
         if parts.username is not None:
-            raise FetchError(f"{url}: an address with a user name is not allowed. Give it without one.")
+            raise FetchError(f"{url}: an address with a user name is not allowed.")
         if host not in self._hosts:
             raise FetchError(f"{url}: the host is not allowed. Allowed hosts: {', '.join(sorted(self._hosts))}.")
         base_parts = urlsplit(self.base_url)
@@ -404,7 +404,7 @@ def _parts(url: str) -> SplitResult:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise FetchError(f"{url!r} is not an http(s) address ({error}). Correct it.") from error
+        raise FetchError(f"{url!r} is not an http(s) address ({error}).") from error
     return parts
 
 

@@ -228,7 +228,7 @@ def _read_reply(status: int, text: str, wait: float | None, *, request: Request)
         remedy = "Check TAXKG_LLM_MODEL and TAXKG_LLM_URL."
         raise AccessError(f"{model}: not found (status 404): {_read_error_message(text)} {remedy}")
     if status >= 300:
-        remedy = "Check whether the model supports such requests, or set TAXKG_LLM_MODEL to another one."
+        remedy = "Check TAXKG_LLM_URL and TAXKG_LLM_MODEL, and the account of the key."
         raise AccessError(
             f"{model}: the server rejected the request (status {status}): {_read_error_message(text)} {remedy}"
         )
