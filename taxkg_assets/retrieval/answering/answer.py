@@ -21,7 +21,7 @@ from taxkg_assets.retrieval.answering.definitions import find_definitions
 from taxkg_assets.retrieval.answering.destinations import find_destinations
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.notices import find_notices
-from taxkg_assets.retrieval.answering.openings import make_opening, prepend_opening
+from taxkg_assets.retrieval.answering.openings import has_one_request, make_opening, prepend_opening
 from taxkg_assets.retrieval.answering.printed_lines import find_printed_lines
 from taxkg_assets.retrieval.answering.rectangles import add_rectangles
 from taxkg_assets.retrieval.answering.standard_sections import find_form_purposes, find_standard_sections
@@ -268,7 +268,8 @@ def _find_opening(searcher: Searcher, found: _Found, *, filters: Mapping[str, An
             found = replace(found, kind=kind, signals={})
         # Where the library lacks the form of a line, the passages are about other forms.
         is_about_other_forms = kind in (guardrail.DESTINATION, guardrail.LINE) and not ranking.route.forms
-        is_opening_only = is_about_other_forms or (opening.covers_question and findings.settles_question)
+        is_settled = opening.covers_question and findings.settles_question and has_one_request(ranking.question)
+        is_opening_only = is_about_other_forms or is_settled
         return replace(found, results=opening.results, opening_units=opening.units, is_opening_only=is_opening_only)
     return None
 

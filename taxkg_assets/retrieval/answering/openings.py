@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 
+_WORD = re.compile(r"[a-z]+")
 UNRANKED = 0
 """Rank of a unit whose passage is not among the results yet."""
 
@@ -41,6 +43,18 @@ class Findings:
     max_other_words: int = field(default_factory=lambda: load_answers().most_other_words)
     years_behind: int | None = None
     settles_question: bool = False
+
+
+def has_one_request(question: str) -> bool:
+    """Decide whether a question asks for one thing only, so that nothing need follow a statement of it.
+
+    Args:
+        question: Words of the user.
+    """
+    words = _WORD.findall(question.lower())
+    rules = load_answers()
+    interrogatives = set(rules.interrogatives.split())
+    return sum(word in interrogatives for word in words) <= 1 and set(rules.further_requests.split()).isdisjoint(words)
 
 
 @dataclass(frozen=True, slots=True)

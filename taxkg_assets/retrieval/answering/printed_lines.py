@@ -137,10 +137,15 @@ def match_lines(lines: Sequence[LineRecord], question: str, route: Route) -> lis
     request_words = find_plain_words(" ".join([load_answers().line_frame, *route.forms]))
     question_words = find_plain_words(question)
     scored = [
-        (_compare_name(find_plain_words(name), question_words, request_words), row)
+        (
+            max(
+                _compare_name(find_plain_words(name), question_words, request_words)
+                for name in list_names(row["label"])
+            ),
+            row,
+        )
         for row in lines
         if row["kind"] == _LINE  # in a box an amount is received, not reported
-        for name in list_names(row["label"])
     ]
     best_score = max((score for score, _ in scored), default=(0.0, 0.0))
     best_lines = [row for score, row in scored if score == best_score]

@@ -106,6 +106,8 @@ class Answers(Family):
     most_parts: int
     most_other_words: int
     line_frame: str
+    further_requests: str
+    interrogatives: str
     most_destinations: int
     destination_words: dict[str, str]
     weighty_changes: tuple[str, ...]

@@ -10,7 +10,7 @@ import pytest
 
 from taxkg_assets.records import LineRecord
 from taxkg_assets.retrieval.answering.answer import ask
-from taxkg_assets.retrieval.answering.openings import prepend_opening
+from taxkg_assets.retrieval.answering.openings import has_one_request, prepend_opening
 from taxkg_assets.retrieval.answering.printed_lines import (
     asks_for_line,
     asks_for_line_to_use,
@@ -167,3 +167,25 @@ def test_what_only_repeats_is_left_out_and_another_document_is_named(searcher: S
     assert [unit.text for unit in kept[:2]] == [stated.text, "Or not."]
     assert kept[2].text == f"{other.form} {other.revision}".strip() + ": Never enter it."
     assert prepend_opening([], [repeated], results=results) == [repeated]
+
+
+def test_a_line_with_two_names_for_its_amount_is_found_once() -> None:
+    route = Route(forms=("2077",))
+    row = line(0, label="Net mooring rent. Subtract line 2 from line 1. This is your net mooring rent")
+    question = "Where do I report the net mooring rent on Form 2077?"
+    assert [found["key"] for found in match_lines(select(row, route=route), question, route)] == ["line_3"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where does line 9 of Form 2077 go?", True),
+        ("Which line is the total tax?", True),
+        ("How do I calculate line 9 of Form 2077, and where does it go?", False),
+        ("What does line 9 of Form 2077 include, and where do I enter it?", False),
+        ("Where does line 9 of Form 2077 go, and how is it taxed?", False),
+        ("Explain where line 9 goes", False),
+    ],
+)
+def test_a_question_for_more_than_a_line_is_not_settled_by_it(question: str, *, expected: bool) -> None:
+    assert has_one_request(question) is expected
