@@ -35,8 +35,8 @@ _REDOWNLOAD = "Download the file again from its source."
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
 _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
 _UNREADABLE = "only images or fonts that do not state their letters"
-_DAMAGED_CONTENT = re.compile(r"in content stream|page may not be correct|zlib error|read error")
-"""Messages of MuPDF about the content of a page that it cannot read to the end."""
+_DAMAGED_CONTENT = re.compile(r"zlib error|read error|syntax error in content stream")
+"""Messages of MuPDF about content that it cannot read to the end. It reads on after others, such as a surplus `Q`."""
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 
@@ -180,7 +180,9 @@ def _check_page_count(page_count: int, *, max_pages: int) -> None:
 
 def _check_static(document: Any) -> None:
     """Raise a StageError for a dynamic XFA form, whose only page asks the reader to wait (ISO 32000-1, table 28)."""
-    if document.xref_get_key(document.pdf_catalog(), "NeedsRendering")[1] == "true":
+    catalog = document.pdf_catalog()
+    is_dynamic = document.xref_get_key(catalog, "NeedsRendering")[1] == "true"
+    if is_dynamic and document.page_count == 1 and document.xref_get_key(catalog, "AcroForm/XFA")[0] != "null":
         reason = "Its pages are a dynamic XFA form, which only Adobe Reader can lay out."
         raise StageError("open", reason, "Print it to a PDF in Adobe Reader, and add the result.")
 
@@ -259,9 +261,10 @@ def _declared_page_count(document: Any) -> int:
 def _has_content(document: Any, ix: int) -> bool:
     """Decide whether a page and all of its content streams are still in the file; a page may have none."""
     xref = document.page_xref(ix)
-    if document.xref_get_key(xref, "Type")[1] != "/Page":
-        return False
     kind, value = document.xref_get_key(xref, "Contents")
+    is_page = document.xref_get_key(xref, "Type")[1] == "/Page"
+    if not is_page and kind == "null":
+        return False
     streams = [int(number) for number in _REFERENCE.findall(value)] if kind in ("xref", "array") else []
     return all(document.xref_is_stream(number) for number in streams)
 

@@ -40,7 +40,9 @@ def _only_blanks() -> bytes:
 
 def _dynamic_form() -> bytes:
     booklet = Booklet().lines("Please wait...")
-    booklet.document.xref_set_key(booklet.document.pdf_catalog(), "NeedsRendering", "true")
+    catalog = booklet.document.pdf_catalog()
+    booklet.document.xref_set_key(catalog, "NeedsRendering", "true")
+    booklet.document.xref_set_key(catalog, "AcroForm", "<</XFA[(config) 1 0 R]>>")
     return bytes(booklet.bytes())
 
 
@@ -113,6 +115,17 @@ def test_a_page_that_cannot_be_read_to_its_end_is_named() -> None:
     source = booklet.source()
     assert source.warnings == ("Damaged page(s) 2: some of their text may be missing.",)
     assert source.pages[0].spans[0].text == "First words on the page."
+
+
+@pytest.mark.parametrize("surplus", [b"\nQ Q", b"\n/Nope gs", b"\nfoo"])
+def test_content_that_can_be_read_to_its_end_is_not_damaged(surplus: bytes) -> None:
+    booklet = _booklet()
+    document = booklet.document
+    number = document[0].get_contents()[0]
+    document.update_stream(number, document.xref_stream(number) + surplus)
+    source = booklet.source()
+    assert source.pages[0].spans[0].text == "First words on the page."
+    assert source.warnings == ()
 
 
 def test_blanks_of_an_ocr_layer_stand_between_its_words() -> None:
