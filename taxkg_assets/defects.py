@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -15,9 +16,11 @@ DEFECTS = (
     AssertionError,
     AttributeError,
     LookupError,
-    RecursionError,
+    RuntimeError,
+    StopIteration,
     TypeError,
     ValueError,
+    re.error,
     pl.exceptions.PolarsError,
     dy.exc.ValidationError,
 )

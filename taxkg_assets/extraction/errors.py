@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-UNREADABLE_PAGES = "No readable text on page(s) "
+UNREADABLE_PAGES = "Text that cannot be read on page(s) "
 DAMAGED_PAGES = "Damaged page(s) "
+LEFT_OUT = "Left out: "
 TABLES_AS_TEXT = "Tables kept as text"
 """First words of the warnings of `documents` that flag a document."""
 

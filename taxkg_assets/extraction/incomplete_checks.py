@@ -14,7 +14,7 @@ from taxkg_assets.extraction.box_checks import (
     find_unexplained_boxes,
 )
 from taxkg_assets.extraction.document_check import INCOMPLETE, DocumentCheck, column_check
-from taxkg_assets.extraction.errors import DAMAGED_PAGES, TABLES_AS_TEXT, UNREADABLE_PAGES
+from taxkg_assets.extraction.errors import DAMAGED_PAGES, LEFT_OUT, TABLES_AS_TEXT, UNREADABLE_PAGES
 from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.table_checks import find_foreign_rows
 from taxkg_assets.rules.models.document_checks import load_document_checks
@@ -64,6 +64,19 @@ def find_unreadable_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
         One row per page: `document_id` and `page`.
     """
     return _list_warned_pages(documents, UNREADABLE_PAGES)
+
+
+def find_left_out_parts(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Return warnings about what was left out of documents: values of fields, comments and embedded files.
+
+    Args:
+        documents: Documents with their warnings.
+
+    Returns:
+        `document_id` and `warning`.
+    """
+    warnings = documents.select("document_id", warning="warnings").explode("warning")
+    return warnings.filter(pl.col("warning").str.starts_with(LEFT_OUT))
 
 
 def find_damaged_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
@@ -151,6 +164,15 @@ INCOMPLETE_CHECKS: tuple[DocumentCheck, ...] = (
         "Run OCR on the file, and replace it by the result. Until then, read these pages in the PDF itself.",
         find_unreadable_pages,
         show=("page",),
+    ),
+    DocumentCheck(
+        "files_are_as_published",
+        INCOMPLETE,
+        "documents",
+        "parts of the file are not served: what somebody filled in or commented, or embedded files",
+        "If these parts belong to the library, print the file to a PDF, or add the embedded files by themselves.",
+        find_left_out_parts,
+        show=("warning",),
     ),
     column_check(
         "table_cells_have_headers",

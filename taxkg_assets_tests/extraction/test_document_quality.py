@@ -208,15 +208,21 @@ def test_a_check_that_fails_on_several_documents_together_flags_all_of_them() ->
 def test_pages_that_are_damaged_or_unreadable_flag_their_document() -> None:
     warnings = [
         "Damaged page(s) 2, 14: some of their text may be missing.",
-        "No readable text on page(s) 3.",
+        "Text that cannot be read on page(s) 3.",
+        "Left out: values of fields.",
     ]
     quality = judge([{"document_id": "a", "warnings": warnings}, {"document_id": "b"}])
     failed = quality.filter(pl.col("outcome") != "passed")
     assert failed.select("document_id", "law", "rows").rows() == [
+        ("a", "files_are_as_published", 1),
         ("a", "pages_are_readable", 1),
         ("a", "pages_are_undamaged", 2),
     ]
-    assert failed["examples"].to_list() == [["page 3"], ["page 2", "page 14"]]
+    assert failed["examples"].to_list() == [
+        ["warning Left out: values of fields."],
+        ["page 3"],
+        ["page 2", "page 14"],
+    ]
 
 
 def test_a_page_whose_text_is_taken_for_headers_flags_its_document() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -77,25 +77,31 @@ def _read_widget(widget: Any, spoken_key: Any) -> Widget:
     )
 
 
-def hide_additions(page: Any) -> bool:
+def hide_additions(page: Any) -> str | None:
     """Hide what somebody added to a page, so that no one reads it as printed: values of fields, comments and stamps.
 
     Args:
         page: Open page of PyMuPDF, on which these are not drawn from now on.
 
     Returns:
-        Whether there was anything to hide.
+        Text of the page with comments and stamps, but without values of fields; None if there was nothing to hide.
     """
     low_page = _MUPDF._as_pdf_page(page).m_internal
     widgets = list(_walk(_LIBRARY.ll_pdf_first_widget(low_page), _LIBRARY.ll_pdf_next_widget))
     comments = list(_walk(_LIBRARY.ll_pdf_first_annot(low_page), _LIBRARY.ll_pdf_next_annot))
-    added = [*(widgets if any(map(_is_filled, widgets)) else ()), *comments]
+    filled = widgets if any(map(_is_filled, widgets)) else []
+    _hide(filled)
+    text = str(page.get_text()) if comments else ""
+    _hide(comments)
+    return text if filled or comments else None
+
+
+def _hide(annotations: Sequence[Any]) -> None:
     flags_key = _LIBRARY.pdf_new_name("F")
-    for annotation in added:
+    for annotation in annotations:
         with suppress(*_DAMAGE):
             entry = _LIBRARY.ll_pdf_annot_obj(annotation)
             _LIBRARY.ll_pdf_dict_put_int(entry, flags_key.m_internal, _LIBRARY.PDF_ANNOT_IS_HIDDEN)
-    return bool(added)
 
 
 def _walk(annotation: Any, find_next: Callable[[Any], Any]) -> Iterator[Any]:
@@ -107,6 +113,8 @@ def _walk(annotation: Any, find_next: Callable[[Any], Any]) -> Iterator[Any]:
 
 def _is_filled(widget: Any) -> bool:
     try:
+        if _LIBRARY.ll_pdf_widget_type(widget) == _LIBRARY.PDF_WIDGET_TYPE_SIGNATURE:
+            return bool(_LIBRARY.ll_pdf_widget_is_signed(widget))
         return (_LIBRARY.ll_pdf_field_value(_LIBRARY.ll_pdf_annot_obj(widget)) or "") not in _UNFILLED
     except _DAMAGE:
         return False

@@ -117,7 +117,8 @@ class Page:
         sideways: Direction of the text: 1 upwards, −1 downwards, 2 upside down, 0 from left to right.
         tags: Structure tags that the page is read by, parents before children; empty without reliable tags.
         distrust: Why a tagged page is read without its tags; "" for other pages.
-        is_garbled: Whether the fonts do not state which letters they print, so that the text was left out.
+        is_garbled: Whether the fonts of some text do not state which letters they print, so that it was left out.
+        text_with_comments: All text of a page with comments or stamps, which are not in `spans`; "" for other pages.
     """
 
     page: int
@@ -132,6 +133,7 @@ class Page:
     tags: tuple[Tag, ...] = ()
     distrust: str = ""
     is_garbled: bool = False
+    text_with_comments: str = ""
 
     @property
     def has_text(self) -> bool:
@@ -165,5 +167,5 @@ class Source:
 
     @property
     def unreadable_pages(self) -> tuple[int, ...]:
-        """Return the pages without text that show an image or letters which their fonts do not state: they need OCR."""
-        return tuple(page.page for page in self.pages if not page.has_text and (page.image_count or page.is_garbled))
+        """Return the pages that need OCR: only images, or text whose fonts do not state the letters."""
+        return tuple(page.page for page in self.pages if page.is_garbled or (page.image_count and not page.has_text))

@@ -44,6 +44,8 @@ _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_UNWANTED
 _PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
 # Characters whose font maps them to no letter: their text is the number of a glyph.
 _NO_LETTERS: int = _MUPDF.mupdf.FZ_STEXT_UNICODE_IS_CID | _MUPDF.mupdf.FZ_STEXT_UNICODE_IS_GID
+_MOST_GARBLED = 0.03
+"""Largest share of a page's visible characters that may be codes."""
 _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 
 
@@ -172,11 +174,9 @@ def _read_page(
         drawings = _Drawings() if is_text else _read_drawn(page, content, blocks=text.blocks, is_replaced=is_replaced)
         display_rect = page.rect
         width, height = display_rect.width, display_rect.height
-        if _is_garbled(text.blocks):
-            return Page(number, width, height, (), widgets=widgets, is_garbled=True)
         turn = _find_turn(page) if page.rotation else None
         checker = VisibilityChecker(page, width=width, height=height, background=drawings.background)
-        spans, new_hidden_texts = _read_spans(
+        spans, new_hidden_texts, is_garbled = _read_spans(
             page, text, checker=checker, turn=turn, number=number, is_plain=drawings.is_plain
         )
         hidden_texts += new_hidden_texts
@@ -185,7 +185,19 @@ def _read_page(
             # Form fields are read as they are shown.
             rules, fills = _turned(rules, turn), _turned(fills, turn)
         sideways = find_sideways(text.blocks, page.rotation_matrix if turn else None)
-        return Page(number, width, height, spans, rules, fills, widgets, drawings.image_count, sideways, text.tags)
+        return Page(
+            number,
+            width,
+            height,
+            spans,
+            rules,
+            fills,
+            widgets,
+            drawings.image_count,
+            sideways,
+            text.tags,
+            is_garbled=is_garbled,
+        )
 
 
 def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_replaced: bool) -> _Drawings:
@@ -250,7 +262,7 @@ def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
 
 def _read_spans(
     page: Any, text: _Text, *, checker: VisibilityChecker, turn: Turn | None, number: int, is_plain: bool
-) -> tuple[tuple[Span, ...], list[HiddenText]]:
+) -> tuple[tuple[Span, ...], list[HiddenText], bool]:
     """Read the visible spans of a page in stored order, and its invisible texts.
 
     Args:
@@ -262,7 +274,8 @@ def _read_spans(
         is_plain: Whether the page surely prints the letters that its text states.
 
     Returns:
-        The spans, numbered from 0, and the hidden texts; those under the picture of a scan are spans.
+        The spans, numbered from 0; the hidden texts, of which those under the picture of a scan are spans; and whether
+        text was left out because its fonts do not state the letters.
     """
     raw_spans, places = _list_raw_spans(text)
     stored_boxes = [raw_span["bbox"] for raw_span in raw_spans]
@@ -272,11 +285,14 @@ def _read_spans(
     if not is_plain:
         mismatches = _find_mismatches(page, text, raw_spans=raw_spans, reasons=reasons, checker=checker)
         hidden_texts += _take_printed_text(mismatches, raw_spans, reasons, boxes=boxes, number=number)
+    garbled = _find_garbled(raw_spans, reasons)
     spans: list[Span] = []
     covered_spans: list[Span] = []
-    for (block_ix, line_ix, tag_ix), raw_span, (x0, y0, x1, y1), reason in zip(
-        places, raw_spans, boxes, reasons, strict=True
+    for ix, ((block_ix, line_ix, tag_ix), raw_span, (x0, y0, x1, y1), reason) in enumerate(
+        zip(places, raw_spans, boxes, reasons, strict=True)
     ):
+        if ix in garbled:
+            continue
         words = shown_text = raw_span["text"]
         if not words.isprintable():
             words = strip_control_characters(words)
@@ -308,18 +324,29 @@ def _read_spans(
     if any(span.text.strip() for span in covered_spans) and checker.is_ocr_layer(spans, covered_spans):
         # The OCR text of a scan is invisible, over or under the picture.
         ocr_spans = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *covered_spans])]
-        return tuple(ocr_spans), [row for row in hidden_texts if row.kind not in (UNPAINTED, COVERED)]
-    return tuple(spans), hidden_texts
+        hidden_texts = [row for row in hidden_texts if row.kind not in (UNPAINTED, COVERED)]
+        return tuple(ocr_spans), hidden_texts, bool(garbled)
+    return tuple(spans), hidden_texts, bool(garbled)
 
 
-def _is_garbled(blocks: Sequence[dict[str, Any]]) -> bool:
-    """Decide whether the fonts do not state which letters they print, for most letters: codes stand in their place."""
-    lengths = {True: 0, False: 0}
-    for block in blocks:
-        for line in block["lines"]:
-            for span in line["spans"]:
-                lengths[bool(span["char_flags"] & _NO_LETTERS)] += len(span["text"].strip())
-    return lengths[True] > lengths[False]
+def _find_garbled(raw_spans: Sequence[dict[str, Any]], reasons: Sequence[str]) -> set[int]:
+    """Find the spans whose fonts do not state which letters they print, so that codes stand in their place.
+
+    Args:
+        raw_spans: Parsed spans of a page.
+        reasons: Why each is invisible; "" for a visible one.
+
+    Returns:
+        Indices of the spans. A page with few such letters among the visible ones has none: they may be bullets or
+        signs. Where nothing is visible, all count.
+    """
+    garbled = {ix for ix, span in enumerate(raw_spans) if span["char_flags"] & _NO_LETTERS}
+    if not garbled:
+        return garbled
+    all_lengths = [len(span["text"].strip()) for span in raw_spans]
+    visible_lengths = [0 if reason else length for length, reason in zip(all_lengths, reasons, strict=True)]
+    lengths = visible_lengths if any(visible_lengths) else all_lengths
+    return garbled if sum(lengths[ix] for ix in garbled) > _MOST_GARBLED * sum(lengths) else set()
 
 
 def _list_raw_spans(text: _Text) -> tuple[list[dict[str, Any]], list[tuple[int, int, int]]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from taxkg_assets.extraction.errors import DAMAGED_PAGES, UNREADABLE_PAGES, StageError
+from taxkg_assets.extraction.errors import DAMAGED_PAGES, LEFT_OUT, UNREADABLE_PAGES, StageError
 from taxkg_assets.extraction.pdf.document import BoundedDocument
 from taxkg_assets.extraction.pdf.form_widgets import hide_additions, read_template
 from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
@@ -34,9 +34,12 @@ _REDOWNLOAD = "Download the file again from its source."
 # Errors that the parser raises for a damaged file; errors of MuPDF itself are no RuntimeError.
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
 _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
-_UNREADABLE = "only images or fonts that do not state their letters"
-_DAMAGED_CONTENT = re.compile(r"zlib error|read error|syntax error in content stream")
+_ADDITIONS = "values of fields, or comments,"
+_UNREADABLE = "images, or fonts that do not state their letters"
+_DAMAGED_CONTENT = re.compile(r"(?<!ignoring )zlib error|read error|syntax error in content stream")
 """Messages of MuPDF about content that it cannot read to the end. It reads on after others, such as a surplus `Q`."""
+_MOST_PLACEHOLDER_CHARACTERS = 1_500
+"""Length of the longest text that asks to wait, in several languages."""
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 
@@ -97,15 +100,18 @@ def read_source(
     if not any(page.has_text for page in pages):
         if any(page.image_count or page.is_garbled for page in pages):
             raise StageError(
-                "open", f"No page has readable text, {_UNREADABLE}.", "Run OCR on the file, and add the result."
+                "open", f"No page has readable text, only {_UNREADABLE}.", "Run OCR on the file, and add the result."
             )
+        if any(warning.startswith(f"{LEFT_OUT}{_ADDITIONS}") for warning in warnings):
+            remedy = "Print it to a PDF and add the result, if this text belongs to the library."
+            raise StageError("open", "All of its text is in form fields or comments.", remedy)
         raise StageError("open", "All pages are blank.", _REDOWNLOAD)
     hidden_texts += find_printed_injections([(page.page, page.spans) for page in pages])
     rows = find_rows(sorted(hidden_texts, key=lambda row: row.page))
     warnings += _hidden_warnings(rows)
     unreadable_pages = Source(document_id, pages).unreadable_pages
     if unreadable_pages:
-        warnings.append(f"{UNREADABLE_PAGES}{_join_pages(unreadable_pages)}, {_UNREADABLE}: run OCR on the file.")
+        warnings.append(f"{UNREADABLE_PAGES}{_join_pages(unreadable_pages)}: {_UNREADABLE}. Run OCR on the file.")
     return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 
@@ -126,7 +132,6 @@ def _read_pdf(
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
-        _check_static(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
         tree = inspect_tree(document) if is_tagged and policy is not None else TreeReport(may_replace_text=True)
@@ -136,6 +141,7 @@ def _read_pdf(
             _read_page(document, ix, page_ix=ix, reading=reading, hidden_texts=hidden_texts)
             for ix in range(document.page_count)
         )
+        _check_static(document, pages)
         warnings = _portfolio_warnings(document)
         warnings += _repair_warnings(document)  # MuPDF may find the damage only while it loads a page
         if reading.damaged_pages:
@@ -143,7 +149,7 @@ def _read_pdf(
             warnings.append(f"{DAMAGED_PAGES}{damaged}: some of their text may be missing.")
         if reading.changed_pages:
             changed = _join_pages(reading.changed_pages)
-            warnings.append(f"Values of fields, or comments, were left out on page(s) {changed}.")
+            warnings.append(f"{LEFT_OUT}{_ADDITIONS} on page(s) {changed}.")
         template = read_template(document) if has_fields else b""
         return pages, _metadata(document), warnings, template, reading.links.finish()
     except _DAMAGE_OR_LOSS as error:
@@ -178,11 +184,13 @@ def _check_page_count(page_count: int, *, max_pages: int) -> None:
         raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES and build with --retry.")
 
 
-def _check_static(document: Any) -> None:
+def _check_static(document: Any, pages: Sequence[Page]) -> None:
     """Raise a StageError for a dynamic XFA form, whose only page asks the reader to wait (ISO 32000-1, table 28)."""
+    if sum(len(span.text) for page in pages for span in page.spans) > _MOST_PLACEHOLDER_CHARACTERS:
+        return
     catalog = document.pdf_catalog()
     is_dynamic = document.xref_get_key(catalog, "NeedsRendering")[1] == "true"
-    if is_dynamic and document.page_count == 1 and document.xref_get_key(catalog, "AcroForm/XFA")[0] != "null":
+    if is_dynamic and document.xref_get_key(catalog, "AcroForm/XFA")[0] != "null":
         reason = "Its pages are a dynamic XFA form, which only Adobe Reader can lay out."
         raise StageError("open", reason, "Print it to a PDF in Adobe Reader, and add the result.")
 
@@ -191,7 +199,7 @@ def _portfolio_warnings(document: Any) -> list[str]:
     """Return a warning for a portfolio: its documents are embedded files, which are not read."""
     if document.xref_get_key(document.pdf_catalog(), "Collection")[0] == "null":
         return []
-    return ["The file is a portfolio. Its embedded files were not read: add each of them as a file of its own."]
+    return [f"{LEFT_OUT}the embedded files of a portfolio. Add each of them as a file of its own."]
 
 
 def _metadata(document: Any) -> dict[str, str]:
@@ -279,7 +287,8 @@ def _read_page(
         if reading is None:
             return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden_texts=hidden_texts)
         reading.links.read_areas(page, number=page_ix + 1)
-        if hide_additions(page):
+        commented_text = hide_additions(page)
+        if commented_text is not None:
             reading.changed_pages.append(page_ix + 1)
         read_result = read_page(
             page,
@@ -292,7 +301,10 @@ def _read_page(
         )
         if _DAMAGED_CONTENT.search(_MUPDF.TOOLS.mupdf_warnings()):
             reading.damaged_pages.append(page_ix + 1)
-        return replace(read_result, distrust=reading.distrust) if reading.distrust else read_result
+        if reading.distrust or commented_text:
+            distrust = reading.distrust or read_result.distrust
+            return replace(read_result, distrust=distrust, text_with_comments=commented_text or "")
+        return read_result
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is missing or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

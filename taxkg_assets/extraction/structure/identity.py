@@ -87,8 +87,11 @@ def read_identity(source: Source) -> Identity:
         doc_type, form = designation.doc_type, designation.form
     else:
         doc_type, form = _find_type_without_name(source, lines, limits=limits), ""
+    comments = [squeeze(page.text_with_comments) for page in pages[: limits.head_pages] if page.text_with_comments]
     is_draft = any(
-        rule.may_match(text.lower()) and rule.pattern.search(text) for rule in rules.drafts for text in page_texts
+        rule.may_match(text.lower()) and rule.pattern.search(text)
+        for rule in rules.drafts
+        for text in (*page_texts, *comments)
     )
     return Identity(
         irs_name=_build_irs_name(source.document_id, doc_type=doc_type, form=form),

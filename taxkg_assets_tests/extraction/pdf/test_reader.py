@@ -9,6 +9,7 @@ import pytest
 
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.pdf.reader import read_source
+from taxkg_assets.extraction.structure.identity import read_identity
 from taxkg_assets_tests.extraction.typeset import Booklet
 
 
@@ -153,7 +154,22 @@ def test_what_somebody_filled_in_or_commented_is_not_read_as_printed() -> None:
     source = booklet.source()
     assert [span.text for span in source.pages[0].spans] == ["First words on the page."]
     assert [widget.name for widget in source.pages[0].widgets] == ["box0", "box1"]
-    assert source.warnings == ("Values of fields, or comments, were left out on page(s) 1.",)
+    assert source.warnings == ("Left out: values of fields, or comments, on page(s) 1.",)
+
+
+def test_a_draft_is_known_by_a_comment_that_says_so() -> None:
+    booklet = _booklet()
+    booklet.document[0].add_freetext_annot(pymupdf.Rect(72, 400, 400, 420), "DRAFT AS OF June 1, 2031")
+    source = booklet.source()
+    assert read_identity(source).is_draft
+    assert "DRAFT" not in "".join(span.text for span in source.pages[0].spans)
+
+
+def test_a_file_whose_text_is_all_in_comments_says_what_to_do() -> None:
+    document = pymupdf.open()
+    document.new_page().add_freetext_annot(pymupdf.Rect(72, 400, 400, 420), "Bees pay no toll.")
+    with pytest.raises(StageError, match="Print it to a PDF"):
+        read_source(document.tobytes(), document_id="comments")
 
 
 def test_letters_that_their_font_does_not_state_are_not_read() -> None:
@@ -168,7 +184,12 @@ def test_letters_that_their_font_does_not_state_are_not_read() -> None:
     source = booklet.source()
     assert source.pages[2].spans == ()
     assert source.unreadable_pages == (3,)
-    assert source.warnings[0].startswith("No readable text on page(s) 3, only images or fonts")
+    page.insert_text((72, 200), "Every other word on this page is printed in letters that can be read.")
+    assert [span.text[:11] for span in booklet.source().pages[2].spans] == ["Every other"]
+    for down in range(220, 520, 12):
+        page.insert_text((72, down), "Many more of these words are printed here, so that few are codes.")
+    assert len(booklet.source().pages[2].spans) == 27, "a few codes may be signs"
+    assert source.warnings[0].startswith("Text that cannot be read on page(s) 3: images, or fonts")
 
 
 def test_a_portfolio_is_read_without_its_embedded_files_and_says_so() -> None:
@@ -176,7 +197,7 @@ def test_a_portfolio_is_read_without_its_embedded_files_and_says_so() -> None:
     booklet.document.embfile_add("tolls.txt", b"Bees pay no toll.")
     booklet.document.xref_set_key(booklet.document.pdf_catalog(), "Collection", "<</View/D>>")
     (warning,) = booklet.source().warnings
-    assert warning.startswith("The file is a portfolio.")
+    assert warning.startswith("Left out: the embedded files of a portfolio.")
 
 
 def test_image_only_page_among_text_is_listed() -> None:
