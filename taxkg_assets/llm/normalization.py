@@ -224,13 +224,4 @@ def _convert_number(run: str) -> str:
     words = [word for word in re.split(r"[\s-]+", run.casefold()) if word != "and"]
     if len(words) == 1 and (words[0] in numbers.alone or words[0] in numbers.scales):
         return run
-    total, below_thousand = 0, 0
-    for word in words:
-        if word in numbers.units:
-            below_thousand += numbers.units[word]
-        elif numbers.scales[word] == min(numbers.scales.values()):  # hundred
-            below_thousand = max(1, below_thousand) * numbers.scales[word]
-        else:
-            total += max(1, below_thousand) * numbers.scales[word]
-            below_thousand = 0
-    return str(total + below_thousand)
+    return str(numbers.read(words))

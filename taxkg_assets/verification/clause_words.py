@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.language import Language
@@ -96,7 +97,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
     for part in split_clauses(plain):
         spoken = frozenset(_WORD.findall(part.casefold())) & find_opposites().keys()
         force, has_verb = _read_force(part), rules.predicates.verb.pattern.search(part) is not None
-        denials = sum(len(rule.pattern.findall(part)) for rule in rules.denials)
+        denials = _count_denials(part, language=language)
         is_condition = rules.conditions.case.pattern.match(part) is not None
         is_exception = rules.conditions.exception.pattern.match(part) is not None
         is_concession = rules.conditions.concession.pattern.match(part) is not None
@@ -109,7 +110,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
                 Clause(
                     words,
                     denials % 2 == 1 or len(heads) > 1,
-                    heads,
+                    frozenset(heads),
                     reach,
                     spoken,
                     force,
@@ -163,9 +164,9 @@ def match_word(word: str, words: Words) -> bool:
     return any(len(other) >= _SHORTEST_STEM and (other.startswith(word) or word.startswith(other)) for other in words)
 
 
-def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
-    """Find the first content word after each denial that counts, and the next one."""
-    heads: set[str] = set()
+def _find_denied(part: str, *, language: Language) -> tuple[list[str], Words]:
+    """Find the first content word after each denial that counts, and the next one; a repeated one counts again."""
+    heads: list[str] = []
     reach: set[str] = set()
     verb = load_verification().predicates.verb.pattern
     for match in _find_denials(part, language=language):
@@ -175,15 +176,16 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
         after = _list_reached(rest, language=language)
         if match[0].casefold() == _NO and (said := verb.search(rest)):
             after = _turn_to_noun(list(_list_words(rest[: said.start()], language=language))) or after
-        heads |= set(after[:1])
+        heads += after[:1]
         reach |= set(after[1:])
-    return frozenset(heads), frozenset(reach)
+    return heads, frozenset(reach)
 
 
 def _find_denials(part: str, *, language: Language) -> Iterator[re.Match[str]]:
     """Find the denials of a clause that no other one right after them cancels.
 
-    `May never be excluded`, read as `may never be not included`, and `never denied` deny nothing.
+    `May never be excluded`, read as `may never be not included`, and `never denied` deny nothing; `not, and never was,
+    denied` neither: coordinated denials are canceled together.
     """
     rules = load_verification()
     denials = sorted(rules.word_denials.not_.pattern.finditer(part), key=lambda match: match.start())
@@ -192,11 +194,44 @@ def _find_denials(part: str, *, language: Language) -> Iterator[re.Match[str]]:
     for ix, match in enumerate(denials):
         if ix in canceled:
             continue
-        if ix + 1 < len(denials) and _is_next(match, denials[ix + 1], part, language=language):
+        if ix + 1 < len(denials) and _cancels(match, denials[ix + 1], part, language=language):
             canceled |= {ix, ix + 1}
-        elif any(_is_next(match, word, part, language=language) for word in forbidding_words):
+        elif any(_cancels(match, word, part, language=language) for word in forbidding_words):
+            canceled.add(ix)
+    for ix in reversed(range(len(denials) - 1)):
+        if ix + 1 in canceled and _is_coordinated(denials[ix], denials[ix + 1], part, language=language):
             canceled.add(ix)
     return (match for ix, match in enumerate(denials) if ix not in canceled)
+
+
+def _count_denials(part: str, *, language: Language) -> int:
+    """Count the denials of a clause; coordinated ones, as in `is not, and never was, due`, count once."""
+    rules = load_verification().denials
+    negative_words = list(rules.negative_word.pattern.finditer(part))
+    coordinated = sum(_is_coordinated(one, other, part, language=language) for one, other in pairwise(negative_words))
+    return sum(len(rule.pattern.findall(part)) for rule in rules) - coordinated
+
+
+def _cancels(match: re.Match[str], other: re.Match[str], part: str, *, language: Language) -> bool:
+    """Return whether a denial is right before another one that it denies."""
+    return _is_next(match, other, part, language=language) and not _is_joined(match, other, part)
+
+
+def _is_coordinated(match: re.Match[str], other: re.Match[str], part: str, *, language: Language) -> bool:
+    """Return whether two denials deny the same word."""
+    return _is_next(match, other, part, language=language) and _is_joined(match, other, part)
+
+
+def _is_joined(match: re.Match[str], other: re.Match[str], part: str) -> bool:
+    """Return whether two denials are joined, as `not, and never`; a pair of commas encloses an aside.
+
+    A comma before a verb that forbids closes an aside: `never was, denied`.
+    """
+    between = part[match.end() : other.start()]
+    if load_verification().clause_ends.coordinator.pattern.search(between + other[0]):
+        return True
+    is_verb = load_verification().denials.forbidding_word.pattern.match(other[0]) is not None
+    return not is_verb and between.count(",") % 2 == 1
 
 
 def _is_next(match: re.Match[str], other: re.Match[str], part: str, *, language: Language) -> bool:

@@ -11,7 +11,7 @@ from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_for
 from taxkg_assets.verification.clause_words import Wording, Words, find_words, match_word
 from taxkg_assets.verification.contexts import is_scattered, lists_keys_alike, pairs_keys_otherwise
 from taxkg_assets.verification.counts import find_lacking_counts
-from taxkg_assets.verification.exclusives import limits_to_more
+from taxkg_assets.verification.exclusives import limits_to_more, says_only
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.obligations import forces_otherwise, is_timed_otherwise
 from taxkg_assets.verification.pointers import is_contrast, is_past
@@ -210,13 +210,10 @@ def _lacks_both(claim: str, text: str) -> bool:
 
 def _limits_otherwise(claim: str, text: str) -> bool:
     """Return whether a claim says `only` and a passage limits nothing, or `not only` and the passage `only`."""
-    if load_verification().exclusives.not_only.pattern.search(claim):
-        return _says_only(text) and not load_verification().exclusives.not_only.pattern.search(text)
-    return _says_only(claim) and not (_says_only(text) or _limits(text))
-
-
-def _says_only(text: str) -> bool:
-    return load_verification().exclusives.marker.pattern.search(text) is not None
+    not_only = load_verification().exclusives.not_only.pattern
+    if not_only.search(claim) and not not_only.search(text) and says_only(text):
+        return True
+    return says_only(claim) and not (says_only(text) or _limits(text))
 
 
 def _limits(text: str) -> bool:

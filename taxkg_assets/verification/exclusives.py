@@ -42,7 +42,17 @@ def names_some_alone(claim: Claim, text: str) -> bool:
         claim: The claim.
         text: Words of the passage.
     """
-    return _only().search(claim.text) is not None and not _marker().search(text)
+    return _only().search(claim.text) is not None and not says_only(text)
+
+
+def says_only(text: str) -> bool:
+    """Return whether a text limits something to some alone; `not only` does not.
+
+    Args:
+        text: Words of the claim or the passage.
+    """
+    rules = load_verification().exclusives
+    return rules.marker.pattern.search(rules.not_only.pattern.sub(" ", text)) is not None
 
 
 def limits_to_more(claim: Claim, text: str, *, language: Language) -> bool:
@@ -69,7 +79,3 @@ def limits_to_more(claim: Claim, text: str, *, language: Language) -> bool:
 
 def _only() -> re.Pattern[str]:
     return load_verification().exclusives.only_these.pattern
-
-
-def _marker() -> re.Pattern[str]:
-    return load_verification().exclusives.marker.pattern

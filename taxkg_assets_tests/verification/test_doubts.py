@@ -222,6 +222,46 @@ def test_a_nearer_passage_that_denies_a_part_makes_it_unclear() -> None:
             "On Form 9999, the harbor toll is paid in Step 3(c).",
             "The harbor toll is paid in Step 3(b).",
         ),
+        (
+            "On Form 9999, the harbor toll must be paid after May 1.",
+            "On Form 9999, the harbor toll is due by May 1.",
+            "The harbor toll is due after May 1.",
+        ),
+        (
+            "On Form 9999, the harbor toll is due after 9 months.",
+            "On Form 9999, the harbor toll is due within 9 months.",
+            "The harbor toll is due after 9 months.",
+        ),
+        (
+            "On Form 9999, the harbor toll is due after May 1.",
+            "On Form 9999, the harbor toll is due by May 1.",
+            "The harbor toll is due no earlier than May 1.",
+        ),
+        (
+            "On Form 9999, the harbor toll is paid after May 1.",
+            "On Form 9999, the harbor toll is paid by May 1.",
+            "The harbor toll is paid not before May 1.",
+        ),
+        (
+            "On Form 9999, the harbor toll is due from May 1.",
+            "On Form 9999, the harbor toll is due by May 1.",
+            "The harbor toll is due from May 1.",
+        ),
+        (
+            "On Form 9999, only skippers get the harbor credit.",
+            "On Form 9999, not only skippers get the harbor credit.",
+            "Only skippers get the harbor credit.",
+        ),
+        (
+            "On Form 9999, not only skippers get the harbor credit.",
+            "On Form 9999, only skippers get the harbor credit.",
+            "Not only skippers get the harbor credit.",
+        ),
+        (
+            "On Form 9999, the harbor credit is not solely for skippers.",
+            "On Form 9999, the harbor credit is solely for skippers.",
+            "The harbor credit isn't only for skippers.",
+        ),
     ],
 )
 def test_a_statement_is_bound_to_its_time_number_order_and_key(true: str, false: str, passage: str) -> None:
@@ -343,3 +383,128 @@ def test_the_same_is_said_with_another_denial(text: str, passage: str) -> None:
     row = compare(claim, passage_of(passage), reader=reader)
     assert row.agreement == 1.0
     assert not row.lacks_sense
+
+
+@pytest.mark.parametrize(
+    ("true", "wrong", "passage"),
+    [
+        (
+            "On Form 9999, the harbor toll is not, and never was, reported by a skipper.",
+            "On Form 9999, the harbor toll is reported by a skipper.",
+            "The harbor toll isn't reported by a skipper.",
+        ),
+        (
+            "On Form 9999, the harbor toll isn't reported by a skipper.",
+            "On Form 9999, the harbor toll is reported by a skipper.",
+            "The harbor toll is not, and never was, reported by a skipper.",
+        ),
+        (
+            "On Form 9999, the harbor toll is reported by a skipper.",
+            "On Form 9999, the harbor toll is not, and never was, reported by a skipper.",
+            "The harbor toll is reported by a skipper.",
+        ),
+        (
+            "On Form 9999, the harbor toll is reported by a skipper.",
+            "On Form 9999, the harbor toll is not, nor was it ever, reported by a skipper.",
+            "The harbor toll is reported by a skipper.",
+        ),
+        (
+            "On Form 9999, the barge is reported by a skipper.",
+            "On Form 9999, the barge is not or was not reported by a skipper.",
+            "The barge is reported by a skipper.",
+        ),
+        (
+            "On Form 9999, the barge is not and was not reported by a skipper.",
+            "On Form 9999, the barge is reported by a skipper.",
+            "The barge is not reported by a skipper.",
+        ),
+        (
+            "On Form 9999, harbor dues do not include pilot fees.",
+            "On Form 9999, harbor dues include pilot fees.",
+            "Harbor dues do not, and never did, include pilot fees.",
+        ),
+        (
+            "On Form 9999, harbor dues do not include and never did include pilot fees.",
+            "On Form 9999, harbor dues include pilot fees.",
+            "Harbor dues do not include pilot fees.",
+        ),
+        (
+            "On Form 9999, the harbor claim of a skipper is not denied.",
+            "On Form 9999, the harbor claim of a skipper is denied.",
+            "The harbor claim of a skipper is not, and never was, denied.",
+        ),
+        (
+            "On Form 9999, the harbor claim of a skipper is not, of course, denied.",
+            "On Form 9999, the harbor claim of a skipper is denied.",
+            "The harbor claim of a skipper is not denied.",
+        ),
+    ],
+)
+def test_coordinated_denials_deny_once(true: str, wrong: str, passage: str) -> None:
+    assert _verdict(true, passage) is Verdict.supported
+    assert _verdict(wrong, passage) is not Verdict.supported
+
+
+@pytest.mark.parametrize(
+    ("true", "wrong", "passage"),
+    [
+        (
+            "On Form 9999, the harbor toll of a skipper with a moored barge is twelve thousand dollars.",
+            "On Form 9999, the harbor toll of a skipper with a moored barge is fifteen thousand dollars.",
+            "The harbor toll of a skipper with a moored barge is $12,000.",
+        ),
+        (
+            "On Form 9999, the harbor toll of a moored barge is two million dollars.",
+            "On Form 9999, the harbor toll of a moored barge is three million dollars.",
+            "The harbor toll of a moored barge is $2 million.",
+        ),
+        (
+            "On Form 9999, the harbor toll of a moored barge is five dollars.",
+            "On Form 9999, the harbor toll of a moored barge is six dollars.",
+            "The harbor toll of a moored barge is $5.",
+        ),
+        (
+            "On Form 9999, the harbor toll of a moored barge is twenty percent of the cargo.",
+            "On Form 9999, the harbor toll of a moored barge is thirty percent of the cargo.",
+            "The harbor toll of a moored barge is 20% of the cargo.",
+        ),
+        (
+            "On Form 9999, the harbor holds two hundred and fifty barges.",
+            "On Form 9999, the harbor holds two hundred barges.",
+            "The harbor holds 250 barges.",
+        ),
+        (
+            "On Form 9999, the harbor holds nineteen thousand barges.",
+            "On Form 9999, the harbor holds nineteen barges.",
+            "The harbor holds 19,000 barges.",
+        ),
+        (
+            "On Form 9999, the harbor holds twenty-five barges.",
+            "On Form 9999, the harbor holds twenty-four barges.",
+            "The harbor holds 25 barges.",
+        ),
+        (
+            "On Form 9999, the harbor holds two dozen barges.",
+            "On Form 9999, the harbor holds two barges.",
+            "The harbor holds 24 barges.",
+        ),
+        (
+            "On Form 9999, a skipper with two or more barges pays the harbor toll.",
+            "On Form 9999, a skipper with three or more barges pays the harbor toll.",
+            "A skipper with more than one barge pays the harbor toll.",
+        ),
+        (
+            "On Form 9999, a skipper reports two barges.",
+            "On Form 9999, a skipper reports three barges.",
+            "A skipper reports either of the barges.",
+        ),
+        (
+            "On Form 9999, a skipper reports two barges.",
+            "On Form 9999, a skipper reports three barges.",
+            "A skipper reports a couple of barges.",
+        ),
+    ],
+)
+def test_a_number_in_words_is_read_whole(true: str, wrong: str, passage: str) -> None:
+    assert _verdict(true, passage) is Verdict.supported
+    assert _verdict(wrong, passage) is not Verdict.supported

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -14,6 +15,23 @@ class Numbers(Section):
     units: dict[str, int]
     scales: dict[str, int]
     alone: frozenset[str]
+
+    def read(self, words: Iterable[str]) -> int:
+        """Return the number that words such as `two hundred fifty thousand` name.
+
+        Args:
+            words: Number words in lower case.
+        """
+        total, below_thousand = 0, 0
+        for word in words:
+            if word in self.units:
+                below_thousand += self.units[word]
+            elif self.scales[word] == min(self.scales.values()):  # hundred
+                below_thousand = max(1, below_thousand) * self.scales[word]
+            else:
+                total += max(1, below_thousand) * self.scales[word]
+                below_thousand = 0
+        return total + below_thousand
 
 
 class Spelling(Rule):

@@ -228,6 +228,7 @@ class ClauseEnds(RuleList[Rule]):
     """Rules of `clause_ends`."""
 
     joint: Rule
+    coordinator: Rule
     stop: Rule
     case: Rule
 
@@ -238,6 +239,9 @@ class Numbers(RuleList[Rule]):
     only_one: Rule
     only_do_one: Rule
     both: Rule
+    as_two: Rule
+    part: Rule
+    of_values: Rule
     as_both: Rule
 
 
