@@ -50,6 +50,9 @@ def has_one_request(question: str) -> bool:
 
     Args:
         question: Words of the user.
+
+    Returns:
+        Whether it has at most one interrogative, and no word that asks for an explanation or a calculation.
     """
     words = _WORD.findall(question.lower())
     rules = load_answers()
