@@ -12,11 +12,12 @@ from taxkg_assets.defs.home.models import base_hash, open_base
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.timing import TimedProposer, timed_call
-from taxkg_assets.defs.wiring.parts import BY_DOCUMENT
+from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, Parts
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.digests import frame_digest
 from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
+from taxkg_assets.retrieval.index.summaries import build_summaries, digest_running_text
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
@@ -72,5 +73,16 @@ chunks = table(
     code=(SentenceEncoder,),
     parts=BY_DOCUMENT,
     show=show_chunks,
+    isolated=True,
+)
+
+
+summaries = table(
+    schemas.Summaries,
+    build_summaries,
+    group="chunking",
+    resources={"proposer": open_proposer},
+    fingerprint=proposer_fingerprint,
+    parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", digest_each=digest_running_text),
     isolated=True,
 )

@@ -24,13 +24,11 @@ from taxkg_assets.defs.home.index_parts import CurrentIndex, read_current_index,
 from taxkg_assets.defs.home.indexes import has_index, open_index
 from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, find_encoder_name, is_tuned, model_hash
 from taxkg_assets.defs.home.new_vectors import NewVectors
-from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.token_cache import TokenCache
 from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.wiring.gates import gate
-from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, Parts
 from taxkg_assets.defs.wiring.progress import stage_meter
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
@@ -54,7 +52,6 @@ from taxkg_assets.retrieval.index.index import (
 )
 from taxkg_assets.retrieval.index.precomputed import build_precomputed
 from taxkg_assets.retrieval.index.release import build_release
-from taxkg_assets.retrieval.index.summaries import build_summaries, digest_running_text
 from taxkg_assets.retrieval.index.token_match import TokenIndex, build_token_index, remember_tokens
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
@@ -202,17 +199,6 @@ embeddings = table(
     code=(SentenceEncoder,),
     keep=record_arithmetic,
     prepare=encode_new_passages,
-)
-
-
-summaries = table(
-    schemas.Summaries,
-    build_summaries,
-    group="chunking",
-    resources={"proposer": open_proposer},
-    fingerprint=proposer_fingerprint,
-    parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", digest_each=digest_running_text),
-    isolated=True,
 )
 
 

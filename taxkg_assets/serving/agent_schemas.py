@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from taxkg_assets.schemas.values import CHANGE_NATURES
-
 
 class SourceReply(BaseModel):
     """A passage with its place."""
@@ -193,7 +191,10 @@ class ChangeReply(BaseModel):
     after: str = Field(
         description="text in the newer document, truncated with … if it is long; empty if the text was removed"
     )
-    nature: str = Field(description=f"nature of the change: {', '.join(CHANGE_NATURES)}")
+    nature: str = Field(
+        description="nature of the change: structure, amounts, dates, references, wording, years, edition, pages, "
+        "editorial or moved"
+    )
     is_routine: bool = Field(description="whether the change needs no action")
     page_before: int | None = Field(description="page in the older document")
     page_after: int | None = Field(description="page in the newer document")

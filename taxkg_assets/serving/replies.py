@@ -6,7 +6,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.results import Flag
-from taxkg_assets.schemas.values import CHANGE_NATURES
 
 
 class _Row(BaseModel):
@@ -336,7 +335,10 @@ class ChangeRow(_Row):
     before: str = Field(description="text in the older document; empty if the text was added")
     after: str = Field(description="text in the newer document; empty if the text was removed")
     words: list[ChangedWords] = Field(description="ranges of `before` and `after` that differ")
-    nature: str = Field(description=f"nature of the change: {', '.join(CHANGE_NATURES)}")
+    nature: str = Field(
+        description="nature of the change: structure, amounts, dates, references, wording, years, edition, pages, "
+        "editorial or moved"
+    )
     is_routine: bool = Field(description="whether the change needs no action: updated years, editing, moved text")
     from_document_id: str = Field(description="id of the older document")
     to_document_id: str = Field(description="id of the newer document")

@@ -68,6 +68,7 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
         ("chapters", "passages_are_related"),
         ("chapters", "references_lead_to_a_place"),
         ("orders", "no_prompt_injection"),
+        ("page-of-nothing", "documents_have_passages"),
         ("puerto", "passages_are_related"),
     ]
     status, again = run_build(home)
