@@ -84,16 +84,20 @@ def hide_additions(page: Any) -> str | None:
         page: Open page of PyMuPDF, on which these are not drawn from now on.
 
     Returns:
-        Text of the page with comments and stamps, but without values of fields; None if there was nothing to hide.
+        Text of the page with comments and stamps, but without values of fields; "" if it has values alone, and None if
+        it has no text to hide, as with highlights.
     """
     low_page = _MUPDF._as_pdf_page(page).m_internal
     widgets = list(_walk(_LIBRARY.ll_pdf_first_widget(low_page), _LIBRARY.ll_pdf_next_widget))
     comments = list(_walk(_LIBRARY.ll_pdf_first_annot(low_page), _LIBRARY.ll_pdf_next_annot))
     filled = widgets if any(map(_is_filled, widgets)) else []
     _hide(filled)
-    text = str(page.get_text()) if comments else ""
-    _hide(comments)
-    return text if filled or comments else None
+    if comments:
+        text = str(page.get_text())
+        _hide(comments)
+        if text != page.get_text():
+            return text
+    return "" if filled else None
 
 
 def _hide(annotations: Sequence[Any]) -> None:

@@ -157,6 +157,14 @@ def test_what_somebody_filled_in_or_commented_is_not_read_as_printed() -> None:
     assert source.warnings == ("Left out: values of fields, or comments, on page(s) 1.",)
 
 
+def test_a_highlight_hides_nothing() -> None:
+    booklet = _booklet()
+    booklet.document[0].add_highlight_annot(pymupdf.Rect(72, 60, 300, 120))
+    source = booklet.source()
+    assert source.warnings == ()
+    assert source.pages[0].spans[0].text == "First words on the page."
+
+
 def test_a_draft_is_known_by_a_comment_that_says_so() -> None:
     booklet = _booklet()
     booklet.document[0].add_freetext_annot(pymupdf.Rect(72, 400, 400, 420), "DRAFT AS OF June 1, 2031")
