@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.clause_words import Wording
 from taxkg_assets.verification.values import Value, find_values, fold
 
 _TIMES = frozenset({"date", "measure", "ordinal"})
+_BEFORE = re.compile(r"(?i)\b(?:before|until|till)\b[^.;]*$")
 _REACH = 40  # characters before a time in which its preposition is looked for
 
 
@@ -53,4 +56,8 @@ def is_timed_otherwise(claim: str, text: str) -> bool:
 def _read_side(text: str, time: Value) -> str:
     """Return `until` or `after` for the words right before a time; empty where they say neither."""
     before = text[max(0, time.start - _REACH) : time.start]
-    return next((rule.id for rule in load_verification().deadlines if rule.pattern.search(before)), "")
+    rules = load_verification()
+    side = next((rule.id for rule in rules.deadlines if rule.pattern.search(before)), "")
+    # `Do not file before May 1` says after; a denial may as well belong to another clause.
+    is_denied = _BEFORE.search(before) is not None and rules.word_denials.not_.pattern.search(before) is not None
+    return "" if side == "until" and is_denied else side

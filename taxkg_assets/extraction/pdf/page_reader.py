@@ -44,8 +44,10 @@ _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_UNWANTED
 _PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
 # Characters whose font maps them to no letter: their text is the number of a glyph.
 _NO_LETTERS: int = _MUPDF.mupdf.FZ_STEXT_UNICODE_IS_CID | _MUPDF.mupdf.FZ_STEXT_UNICODE_IS_GID
-_MOST_GARBLED = 0.03
-"""Largest share of a page's visible characters that may be codes."""
+_LEAST_DISTINCT = 3
+"""Different codes of a span that is text, and no bullet, sign or leader."""
+_LEAST_VISIBLE = 0.2
+"""Share of a page's characters below which the invisible ones may be its text."""
 _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 
 
@@ -337,16 +339,18 @@ def _find_garbled(raw_spans: Sequence[dict[str, Any]], reasons: Sequence[str]) -
         reasons: Why each is invisible; "" for a visible one.
 
     Returns:
-        Indices of the spans. A page with few such letters among the visible ones has none: they may be bullets or
-        signs. Where nothing is visible, all count.
+        Indices of the spans. A page where each has one code, alone or repeated, has none: they may be bullets
+        or leaders. Invisible spans count where hardly anything is visible: they may be the OCR text of a scan.
     """
     garbled = {ix for ix, span in enumerate(raw_spans) if span["char_flags"] & _NO_LETTERS}
-    if not garbled:
+    words = {ix for ix in garbled if len(set(raw_spans[ix]["text"].strip())) >= _LEAST_DISTINCT}
+    if not words:
+        return words
+    if any(not reasons[ix] for ix in words):
         return garbled
-    all_lengths = [len(span["text"].strip()) for span in raw_spans]
-    visible_lengths = [0 if reason else length for length, reason in zip(all_lengths, reasons, strict=True)]
-    lengths = visible_lengths if any(visible_lengths) else all_lengths
-    return garbled if sum(lengths[ix] for ix in garbled) > _MOST_GARBLED * sum(lengths) else set()
+    lengths = [len(span["text"].strip()) for span in raw_spans]
+    visible_length = sum(length for length, reason in zip(lengths, reasons, strict=True) if not reason)
+    return garbled if visible_length < _LEAST_VISIBLE * sum(lengths) else set()
 
 
 def _list_raw_spans(text: _Text) -> tuple[list[dict[str, Any]], list[tuple[int, int, int]]]:

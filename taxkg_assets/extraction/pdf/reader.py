@@ -36,7 +36,10 @@ _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.F
 _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
 _ADDITIONS = "values of fields, or comments,"
 _UNREADABLE = "images, or fonts that do not state their letters"
-_DAMAGED_CONTENT = re.compile(r"(?<!ignoring )zlib error|read error|syntax error in content stream")
+_DAMAGED_CONTENT = re.compile(
+    r"zlib error|read error|syntax error in content stream|syntax error after inline image"
+    r"|ignoring rest of page|invalid key in dict|premature end in (?:lzw|run length)"
+)
 """Messages of MuPDF about content that it cannot read to the end. It reads on after others, such as a surplus `Q`."""
 _MOST_PLACEHOLDER_CHARACTERS = 1_500
 """Length of the longest text that asks to wait, in several languages."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,8 @@ from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.section_grammar import load_section_grammar
 from taxkg_assets.schemas import Anchors, Sections, Tables, build_frame, validated
 
+_CONNECTED = re.compile(r"[^\W\d]-(?:a|and|as|at|by|for|in|of|on|or|the|to|up)-$", re.IGNORECASE)
+"""End of a text whose last hyphen is after a connecting word, as in `cost-of-` before `living`."""
 _PIECE = {
     "start": pl.Int32,
     "end": pl.Int32,
@@ -118,7 +121,7 @@ class _Owners:
         name = find_continued(title.partition(", ")[0])
         anchor_id = self.current if name else None
         while anchor_id is not None:
-            if name in self.headings[anchor_id]:
+            if _bears_name(self.headings[anchor_id], name):
                 self.current = anchor_id
                 break
             anchor_id = self.parents[anchor_id]
@@ -312,12 +315,21 @@ def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:
     return starts_low or row.floats == 0
 
 
+def _bears_name(heading: str, name: str) -> bool:
+    """Return whether a heading is the name of a table, or contains it as whole words, of which there are several."""
+    is_contained = re.search(rf"(?:^|\s){re.escape(name)}(?![\w-])", heading) is not None
+    return heading == name or (is_contained and " " in name)
+
+
 def _append(row: _Row, new_text: str, pieces: Sequence[Piece], element_ids: Sequence[str], *, last: Block) -> None:
-    """Add a continuing block's text; a hyphen at the break that splits a word without another is removed."""
+    """Add a continuing block's text; a hyphen at the break is removed if it splits a word.
+
+    One after a connecting word belongs to the text, as in `cost-of-living`.
+    """
     text = row.text
     separator = " "
     is_split_word = text.endswith("-") and len(text) > 1 and text[-2].isalpha() and new_text[:1].islower()
-    if is_split_word and "-" not in text.rpartition(" ")[2][:-1]:
+    if is_split_word and not _CONNECTED.search(text):
         text, separator = text[:-1], ""
     elif text.endswith(("/", "—", "-")):
         separator = ""

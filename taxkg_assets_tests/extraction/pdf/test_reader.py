@@ -192,12 +192,21 @@ def test_letters_that_their_font_does_not_state_are_not_read() -> None:
     source = booklet.source()
     assert source.pages[2].spans == ()
     assert source.unreadable_pages == (3,)
+    assert source.warnings[0].startswith("Text that cannot be read on page(s) 3: images, or fonts")
     page.insert_text((72, 200), "Every other word on this page is printed in letters that can be read.")
     assert [span.text[:11] for span in booklet.source().pages[2].spans] == ["Every other"]
-    for down in range(220, 520, 12):
-        page.insert_text((72, down), "Many more of these words are printed here, so that few are codes.")
-    assert len(booklet.source().pages[2].spans) == 27, "a few codes may be signs"
-    assert source.warnings[0].startswith("Text that cannot be read on page(s) 3: images, or fonts")
+
+
+def test_one_code_that_is_repeated_may_be_a_leader_and_stays() -> None:
+    booklet = _booklet()
+    page = booklet.document.new_page()
+    page.insert_font(fontname="bees", fontbuffer=pymupdf.Font("cobi").buffer)
+    page.insert_text((72, 100), "BBBBBB", fontname="bees")
+    (font,) = (entry[0] for entry in page.get_fonts() if entry[4] == "bees")
+    booklet.document.xref_set_key(font, "ToUnicode", "null")
+    source = booklet.source()
+    assert len(source.pages[2].spans) == 1
+    assert source.warnings == ()
 
 
 def test_a_portfolio_is_read_without_its_embedded_files_and_says_so() -> None:

@@ -16,7 +16,7 @@ from taxkg_assets.extraction.invariants import (
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.elements import build_elements, find_blocks
-from taxkg_assets.extraction.structure.sections import build_sections
+from taxkg_assets.extraction.structure.sections import _CONNECTED, build_sections
 from taxkg_assets.schemas import Anchors, Elements, Sections, Tables
 from taxkg_assets_tests.extraction.typeset import LEFT, RIGHT, Booklet, filler, identity_of
 
@@ -238,6 +238,8 @@ def test_a_heading_after_a_paragraph_that_a_table_has_cut_is_under_the_heading_o
         ("Table of Boat Dues — Continued, 3,000", "Table of Boat Dues"),
         ("Boat Dues - Continued", "Table of Boat Dues"),
         ("Cart Dues — Continued", "Example."),
+        ("Dues — Continued", "Example."),
+        ("able of Boat Dues — Continued", "Example."),
         ("Table of Boat Dues", "Example."),
     ],
 )
@@ -249,3 +251,11 @@ def test_a_table_that_continues_goes_back_to_its_heading(title: str, owner: str)
     table = Tables.sample(overrides={"table_id": ["sample:p0002:t0"], "title": [title]})
     read = _read(booklet, regions=regions, tables=table)
     assert (_owner(title, read), _owner("* Ask for larger boats.", read)) == (owner, owner)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_kept"),
+    [("a cost-of-", True), ("the self-employ-", False), ("non-refund-", False)],
+)
+def test_a_hyphen_at_a_break_stays_after_a_connecting_word(text: str, *, is_kept: bool) -> None:
+    assert (_CONNECTED.search(text) is not None) is is_kept
