@@ -54,18 +54,6 @@ def find_pages_without_content(elements: dy.DataFrame[Elements]) -> pl.DataFrame
     return counts.filter((pl.col("chars") >= limits.least_chars) & is_empty).select("document_id", "page")
 
 
-def find_unreadable_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Return pages that are only images, or whose fonts do not state their letters, in documents with other text.
-
-    Args:
-        documents: Documents with their warnings.
-
-    Returns:
-        One row per page: `document_id` and `page`.
-    """
-    return _list_warned_pages(documents, UNREADABLE_PAGES)
-
-
 def find_left_out_parts(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
     """Return warnings about what was left out of documents: values of fields, comments and embedded files.
 
@@ -75,28 +63,23 @@ def find_left_out_parts(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
     Returns:
         `document_id` and `warning`.
     """
+    return _find_warnings(documents, LEFT_OUT)
+
+
+def _find_warnings(documents: pl.DataFrame, beginning: str) -> pl.DataFrame:
+    """Return the warnings of documents that begin with some words."""
     warnings = documents.select("document_id", warning="warnings").explode("warning")
-    return warnings.filter(pl.col("warning").str.starts_with(LEFT_OUT))
+    return warnings.filter(pl.col("warning").str.starts_with(beginning))
 
 
-def find_damaged_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Return pages whose content cannot be read to its end.
+def _warned_pages_check(name: str, *, beginning: str, broken: str, remedy: str) -> DocumentCheck:
+    """Declare an incomplete check that flags the pages that a warning names after its first words."""
 
-    Args:
-        documents: Documents with their warnings.
+    def find(documents: pl.DataFrame) -> pl.DataFrame:
+        pages = pl.col("warning").str.extract_all(r"\d+").list.eval(pl.element().cast(pl.Int32))
+        return _find_warnings(documents, beginning).select("document_id", page=pages).explode("page")
 
-    Returns:
-        One row per page: `document_id` and `page`.
-    """
-    return _list_warned_pages(documents, DAMAGED_PAGES)
-
-
-def _list_warned_pages(documents: pl.DataFrame, beginning: str) -> pl.DataFrame:
-    """Return the pages that warnings name after some words."""
-    warnings = documents.select("document_id", warning="warnings").explode("warning")
-    pages = pl.col("warning").str.extract_all(r"\d+").list.eval(pl.element().cast(pl.Int32))
-    named = warnings.filter(pl.col("warning").str.starts_with(beginning))
-    return named.select("document_id", page=pages).explode("page")
+    return DocumentCheck(name, INCOMPLETE, "documents", broken, remedy, find, show=("page",))
 
 
 _LOOK = "Check the pages; the rest of the document is not affected."
@@ -147,23 +130,17 @@ INCOMPLETE_CHECKS: tuple[DocumentCheck, ...] = (
         find_pages_without_content,
         show=("page",),
     ),
-    DocumentCheck(
+    _warned_pages_check(
         "pages_are_undamaged",
-        INCOMPLETE,
-        "documents",
-        "pages are damaged in the file, and some of their text may be missing",
-        "Download the file again from its source. Until then, read these pages with care.",
-        find_damaged_pages,
-        show=("page",),
+        beginning=DAMAGED_PAGES,
+        broken="pages are damaged in the file, and some of their text may be missing",
+        remedy="Download the file again from its source. Until then, read these pages with care.",
     ),
-    DocumentCheck(
+    _warned_pages_check(
         "pages_are_readable",
-        INCOMPLETE,
-        "documents",
-        "pages are only images, or their fonts do not state their letters, so that no search finds their text",
-        "Run OCR on the file, and replace it by the result. Until then, read these pages in the PDF itself.",
-        find_unreadable_pages,
-        show=("page",),
+        beginning=UNREADABLE_PAGES,
+        broken="pages are only images, or their fonts do not state their letters, so that no search finds their text",
+        remedy="Run OCR on the file, and replace it by the result. Until then, read these pages in the PDF itself.",
     ),
     DocumentCheck(
         "files_are_as_published",

@@ -137,13 +137,14 @@ class TableStep:
             left_out = names_of(all_units) - names_of(units)
             chosen = drop_documents(frames, left_out) if left_out else dict(frames)
             built = self.builder.build(**chosen, **arguments, **({argument: units} if argument else {}))
+            checked_frames = chosen | {self.name: built}
             for check in self.requires:
-                invalid_count = _apply(check, chosen | {self.name: built}).height
+                invalid_count = _apply(check, checked_frames).height
                 if invalid_count:
                     raise ValueError(f"{invalid_count} {_name_check(check)}")
             return drop_invalid_rows(
                 built,
-                chosen | {self.name: built},
+                checked_frames,
                 checks=self.checks,
                 key=self.schema.primary_key(),
                 most=int(settings.withheld_share * (kept_count + built.height)),
